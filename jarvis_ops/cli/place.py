@@ -1,0 +1,61 @@
+"""Which store is meant, where its name came from, and how it may be shown."""
+
+from __future__ import annotations
+
+import os
+import re
+from urllib.parse import urlsplit
+
+import typer
+
+from jarvis_ops.config import Config, Place, own_store
+from jarvis_ops.errors import UsageError
+
+_SCHEME = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
+_CONNECTION_WORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
+
+
+def place_of(ctx: typer.Context, store: str | None, config: Config) -> Place:
+    """The store of an option, a variable or the file, else the one that JARVIS itself is set to."""
+    source = ctx.get_parameter_source("store")
+    origin = source.name if source is not None else "DEFAULT"
+    if store is None or origin == "DEFAULT":
+        return own_store(os.environ)
+    names = {"COMMANDLINE": "flag --store", "ENVIRONMENT": "variable JARVIS_OPS_STORE"}
+    return Place(store, names.get(origin, f"file {config.file}"))
+
+
+def path_of(place: Place) -> str:
+    """What to open. UsageError for words of a database connection, which would else be taken for a path."""
+    if _SCHEME.match(place.where):
+        return place.where
+    if _is_connection(place.where) and not os.path.lexists(place.where):
+        raise UsageError(f"this version reads JSONL stores only, and the {place.source} names a database")
+    return os.path.expanduser(place.where)
+
+
+def shown(where: str) -> str:
+    """The name of a store as a report may hold it: a password never stands in it."""
+    if _SCHEME.match(where):
+        return _shown_address(where)
+    if _is_connection(where):
+        return "a database connection"
+    return os.path.expanduser(where)
+
+
+def _shown_address(where: str) -> str:
+    """User, host and database. Of an address in which a password might stand elsewhere, only the scheme is shown."""
+    scheme = where.partition("://")[0]
+    try:
+        parts = urlsplit(where)
+        port = f":{parts.port}" if parts.port else ""
+    except ValueError:
+        return f"{scheme}://"
+    if "@" in where.replace(parts.netloc, "", 1) or "@" in parts.netloc.rpartition("@")[0]:
+        return f"{scheme}://"
+    user = f"{parts.username}@" if parts.username else ""
+    return f"{scheme}://{user}{parts.hostname or ''}{port}{parts.path}"
+
+
+def _is_connection(where: str) -> bool:
+    return _CONNECTION_WORDS.search(where) is not None

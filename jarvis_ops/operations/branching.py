@@ -1,0 +1,195 @@
+"""Judging a conversation whose order is a chain of parents: Claude Code's."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Iterable
+
+from jarvis_ops.dialects.base import Dialect
+from jarvis_ops.model.finding import Finding
+from jarvis_ops.operations.linear import repeats
+from jarvis_ops.operations.reading import Reading
+from jarvis_ops.rules.chain import Chain
+from jarvis_ops.rules.pairing import Pairing
+from jarvis_ops.rules.tree import FOREIGN, MESSAGE, SIDE, SUPERSEDED, Tree
+from jarvis_ops.rules.turns import Turns
+from jarvis_ops.rules.verdict import found
+
+# Branches off the chain are walked one by one under `--scope full`, so many at most.
+BRANCHES = 1_000
+
+
+class Branching:
+    """One pass over a tree. `run` it, `build` the chain, then `finish` it; `findings` is the verdict.
+
+    `own` is the session that the file's name gives it; `side` says that the whole file is a sub-agent's.
+    `partial` says that only the end of the file was read, so that nothing can be said about its beginning.
+    """
+
+    def __init__(self, reading: Reading, dialect: Dialect, *, own: str, side: bool, partial: bool) -> None:
+        self.reading = reading
+        self.dialect = dialect
+        self.own = own
+        self.side = side
+        self.partial = partial
+        self.tree = Tree()
+        self.turns = Turns()
+        self.open: Pairing | None = None
+        self.findings: list[Finding] = []
+        self.attachments: list[tuple[str, Finding]] = []
+        self.cwds: set[str] = set()
+        self.records = 0
+        self.talk = 0
+        self.prompts = False
+        self.last_time: int | None = None
+
+    def run(self) -> None:
+        """Read every line into the tree."""
+        cwd = None
+        for record, value in self.reading:
+            message = self.dialect.decode(value)
+            self.records += 1
+            self.talk += message.role in {"user", "assistant"}
+            self.prompts = self.prompts or message.type == "last-prompt"
+            if message.fault:
+                self.findings.append(found("bad-shape", record.position(), message.fault, record_id=message.id))
+            if message.time is not None and (self.last_time is None or message.time > self.last_time):
+                self.last_time = message.time
+            if message.cwd is not None and message.cwd != cwd:
+                cwd = message.cwd
+                self.cwds.add(cwd)
+            for path in message.attachments:
+                detail = f"the saved output {path} is gone"
+                facts = {"path": path}
+                missing = found("attachment-missing", record.position(), detail, record_id=message.id, facts=facts)
+                self.attachments.append((path, missing))
+            self.tree.add(message, record)
+
+    def build(self) -> Chain:
+        """Settle the tree, set aside what belongs to another session, and walk the chain."""
+        tree = self.tree
+        tree.settle()
+        self.foreign()
+        tree.keep_segments()
+        chain = Chain(tree, side=self.side)
+        sequence = chain.sequences[0] if chain.sequences else []
+        for number in sequence:
+            self.turns.feed(tree.message(number), tree.record(number))
+        return chain
+
+    def foreign(self) -> None:
+        """Name the records of another session that stand behind the first own one; before it they are copied history."""
+        tree = self.tree
+        if not tree.sessions:
+            return
+        own = tree.session_names.index(self.own) if self.own in tree.session_names else tree.sessions[-1]
+        begun = False
+        for number, session in enumerate(tree.sessions):
+            begun = begun or session == own
+            if not begun or session == own or tree.session_names[session] is None:
+                continue
+            tree.flags[number] |= FOREIGN
+            name = tree.session_names[session]
+            detail = f"the record belongs to session {name}"
+            facts = {"session": name}
+            self.findings.append(found("foreign-record", tree.position(number), detail, record_id=tree.ids[number], facts=facts))
+
+    def finish(self, chain: Chain, frontier: str, *, full: bool) -> None:
+        """Judge the chain and the pairs on it; what was compacted counts as infos unless `full`."""
+        earlier: set[int] = set()
+        for window in reversed(range(len(chain.sequences))):
+            known = not chain.broken[window] and not self.partial
+            pairing = self.pair(chain.sequences[window], compacted=window > 0 and not full)
+            pairing.finish(frontier if window == 0 else "", calls_known=known, earlier=earlier)
+            earlier.update(pairing.ids)
+            self.findings += pairing.findings
+        for numbers in self.side_chains():
+            pairing = self.pair(numbers, compacted=False)
+            pairing.finish(frontier)
+            self.findings += pairing.findings
+        if full:
+            self.branches(chain)
+        if not self.partial:
+            self.findings += chain.judge()
+        self.turns.finish(frontier)
+        silent = {"tool-use-stop-without-call"} if self.reading.damaged or self.partial else set()
+        self.findings += [finding for finding in self.turns.findings if finding.rule not in silent]
+        self.findings += self.reading.findings
+
+    def open_calls(self, chain: Chain) -> bool:
+        """Whether a call waits for its result at the end of the chain."""
+        return bool(chain.sequences and self.pair(chain.sequences[0], compacted=False).open)
+
+    def pair(self, numbers: Iterable[int], *, compacted: bool) -> Pairing:
+        """The pairing machine fed with records; a second time when call ids are met more than once."""
+        numbers = list(numbers)
+        pairing = self.fed(numbers, Pairing(self.dialect.good_id, self.dialect.unique_id), compacted=compacted)
+        again = repeats(pairing.ids)
+        if again:
+            pairing = self.fed(numbers, Pairing(self.dialect.good_id, self.dialect.unique_id, again), compacted=compacted)
+        return pairing
+
+    def fed(self, numbers: Iterable[int], pairing: Pairing, *, compacted: bool) -> Pairing:
+        """A pairing machine after records have gone through it."""
+        pairing.compacted = compacted
+        for number in numbers:
+            pairing.feed(self.tree.message(number), self.tree.record(number))
+        return pairing
+
+    def side_chains(self) -> list[list[int]]:
+        """The threads of sub-agents that share a file with their parent, each in file order."""
+        if self.side:
+            return []
+        threads: dict[int, list[int]] = {}
+        for number, flags in enumerate(self.tree.flags):
+            if flags & SIDE and not flags & (SUPERSEDED | FOREIGN):
+                threads.setdefault(self.tree.chains[number], []).append(number)
+        return list(threads.values())
+
+    def branches(self, chain: Chain) -> None:
+        """Judge what the user left behind, branch by branch, apart from what it shares with the chain."""
+        tree = self.tree
+        off = {
+            number
+            for number, flags in enumerate(tree.flags)
+            if number not in chain.place and number not in chain.rescued and not flags & chain.left_out()
+        }
+        parents = Counter(tree.parents[number] for number in off)
+        seen = {(finding.rule, finding.position, finding.call_id) for finding in self.findings}
+        ends = [number for number in off if number not in parents and tree.flags[number] & MESSAGE]
+        for end in sorted(ends)[:BRANCHES]:
+            path = list(tree.upward(end))[::-1]
+            pairing = self.pair(path, compacted=False)
+            pairing.finish("", calls_known=False)
+            places = {tree.offsets[number] for number in path if number in off}
+            for finding in pairing.findings:
+                key = (finding.rule, finding.position, finding.call_id)
+                if finding.position.offset in places and key not in seen:
+                    seen.add(key)
+                    self.findings.append(finding)
+
+
+def duplicates(make_reading: Callable[[], Reading], dialect: Dialect, tree: Tree) -> list[Finding]:
+    """Records with an id that stood before: with other content, or the same bytes again (the agent's reader takes one)."""
+    if len(tree.index) == len(tree.ids):
+        return []
+    counts = Counter(tree.ids)
+    first: dict[str, tuple[bytes, int | None]] = {}
+    findings = []
+    for record, value in make_reading():
+        message = dialect.decode(value)
+        if message.id is None or counts[message.id] < 2:  # noqa: PLR2004 - twice is what makes a duplicate
+            continue
+        raw = record.raw.strip()
+        earlier = first.setdefault(message.id, (raw, record.line))
+        if earlier[0] is raw:
+            continue
+        same = earlier[0] == raw
+        words = "the same record, byte for byte, stands" if same else "another record with this id stands"
+        detail = f"{words} in line {earlier[1]}"
+        facts = {"first_line": earlier[1]}
+        rule, severity = ("repeated-record", "info") if same else ("duplicate-id", None)
+        findings.append(
+            found(rule, record.position(), detail, severity=severity, record_id=message.id, facts=facts)  # type: ignore[arg-type]
+        )
+    return findings

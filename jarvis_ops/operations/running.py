@@ -1,0 +1,58 @@
+"""Signs that a turn is still running: what looks open then is no damage."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any
+
+from jarvis_ops.dialects.blocks import milliseconds
+from jarvis_ops.model.conversation import Conversation
+from jarvis_ops.model.settings import Settings
+from jarvis_ops.operations.surroundings import Surroundings
+from jarvis_ops.rules.turns import Turns
+from jarvis_ops.stores.base import Snapshot, Store
+
+
+def sign_of_life(
+    conversation: Conversation,
+    metadata: Mapping[str, Any] | None,
+    turns: Turns,
+    settings: Settings,
+    *,
+    open_calls: bool,
+    hard: str,
+) -> str:
+    """Why the end of a conversation must be taken for a running turn; "" when nothing says so.
+
+    `hard` is a sign that no option overrides (a lock, a live process, an open writing descriptor).
+    """
+    if hard:
+        return hard
+    if settings.assume_idle:
+        return ""
+    last = turns.last
+    if metadata is not None and metadata.get("state") == "running":
+        started = milliseconds(metadata.get("turn_started_at"))
+        if started is not None and settings.now - started < settings.turn_timeout:
+            return "its metadata says that a turn is running"
+    accepted = turns.accepted
+    if accepted is not None and accepted.time is not None and settings.now - accepted.time < settings.turn_timeout:
+        return "a turn was accepted and has not ended"
+    if last is None or last.time is None:
+        return ""
+    age = settings.now - last.time
+    if open_calls and not last.typed and age < settings.open_call_timeout:
+        return "its last record is young, and tools run long"
+    if last.typed and age < settings.turn_timeout:
+        return "its last record, a message of the user, is young"
+    return ""
+
+
+def hard_sign(store: Store, conversation: Conversation, snapshot: Snapshot, around: Surroundings) -> str:
+    """A sign of a live owner that holds whatever the clock says; "" when there is none."""
+    if store.locked(conversation):
+        return "its lock is held"
+    process = around.live.get(conversation.session_id)
+    if process is not None:
+        return process
+    return "a program has its log open for writing" if snapshot.writer() else ""

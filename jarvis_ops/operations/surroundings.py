@@ -1,0 +1,81 @@
+"""What lies around the conversations of a store and bears on how they are judged; read once a run."""
+
+from __future__ import annotations
+
+import os
+from typing import Any
+
+import msgspec
+import orjson
+
+from jarvis_ops.errors import UnreadableError
+from jarvis_ops.model.conversation import Conversation, Inventory, Oddity, PartFile
+from jarvis_ops.stores.base import Store
+
+
+class Surroundings(msgspec.Struct, frozen=True):
+    """`metadata` says that conversations of this store have metadata files. `live` names, by session id, the process
+    that has it open; `stale` are registry files of processes that are gone, with the session each claims to run."""
+
+    metadata: bool = False
+    live: dict[str, str] = {}
+    stale: tuple[tuple[str, str], ...] = ()
+
+
+def look_around(store: Store, inventory: Inventory) -> Surroundings:
+    """Read the registry of running agents, where the store has one."""
+    live: dict[str, str] = {}
+    stale: list[tuple[str, str]] = []
+    for oddity in inventory.oddities:
+        entry = read_object(store, oddity) if oddity.what == "claude-registry" else None
+        if entry is None or not isinstance(entry.get("sessionId"), str):
+            continue
+        pid = entry.get("pid")
+        if isinstance(pid, int) and alive(pid):
+            live[entry["sessionId"]] = f"process {pid} of its agent is alive"
+        elif entry.get("status") == "busy":
+            stale.append((oddity.file, entry["sessionId"]))
+    return Surroundings(any(one.metadata is not None for one in inventory.conversations), live, tuple(stale))
+
+
+def read_object(store: Store, oddity: Oddity) -> dict[str, Any] | None:
+    """The JSON object in a file that lies beside the conversations; None when it is none or cannot be read."""
+    try:
+        value = orjson.loads(store.companion(PartFile(oddity.file, oddity.path)))
+    except (UnreadableError, orjson.JSONDecodeError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def alive(pid: int) -> bool:
+    """Whether a process of this number exists here."""
+    if pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except (ProcessLookupError, OverflowError):
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def read_metadata(store: Store, conversation: Conversation) -> tuple[dict[str, Any] | None, str]:
+    """The metadata of a conversation and what is wrong with it ("" for nothing)."""
+    file = conversation.metadata
+    if file is None:
+        return None, ""
+    try:
+        value = orjson.loads(store.companion(file))
+    except UnreadableError as error:
+        return None, str(error)
+    except orjson.JSONDecodeError:
+        return None, "the metadata is no JSON"
+    if not isinstance(value, dict):
+        return None, "the metadata is no JSON object"
+    named = value.get("id")
+    if not isinstance(named, str):
+        return value, "the metadata has no id"
+    if named != conversation.id and named != conversation.session_id:
+        return value, f"the metadata names another conversation, {named}"
+    return value, ""

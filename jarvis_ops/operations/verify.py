@@ -1,0 +1,176 @@
+"""Judging many conversations: one outcome each, and at the end what the store as a whole shows."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from concurrent.futures import Executor
+from datetime import UTC, datetime
+
+import msgspec
+
+from jarvis_ops.errors import OpsError, UnknownDialectError
+from jarvis_ops.model.conversation import Conversation, Inventory
+from jarvis_ops.model.finding import Finding
+from jarvis_ops.model.record import Position
+from jarvis_ops.model.report import Outcome, Problem
+from jarvis_ops.model.settings import Accept, Settings
+from jarvis_ops.operations.footprint import log_bytes
+from jarvis_ops.operations.branch import settle_branch
+from jarvis_ops.operations.judge import Verdict, judge
+from jarvis_ops.operations.landscape import Landscape
+from jarvis_ops.operations.screen import screen
+from jarvis_ops.operations.surroundings import Surroundings, look_around
+from jarvis_ops.rules.store import FileMode
+from jarvis_ops.rules.verdict import found
+from jarvis_ops.stores.base import Store
+
+# Conversations are handed to other processes in batches of about so many bytes, or so many of them.
+BATCH_BYTES = 16 << 20
+BATCH_LENGTH = 64
+
+
+class Judged(msgspec.Struct):
+    """One conversation after judging: its outcome, and what its store's own findings are made from."""
+
+    outcome: Outcome
+    verdict: Verdict | None = None
+    modes: tuple[FileMode, ...] = ()
+
+
+def verify(
+    store: Store,
+    inventory: Inventory,
+    chosen: Sequence[Conversation],
+    settings: Settings,
+    *,
+    whole: bool,
+    executor: Executor | None,
+    advance: Callable[[int], None],
+) -> Iterator[Outcome]:
+    """Yield one outcome a conversation, in the order of `chosen`; then, if `whole`, the store's own where it has findings.
+
+    `whole` says that everything in the store was chosen. `executor` judges conversations elsewhere, None here.
+    `advance` is told the bytes that were read, as they are.
+    """
+    around = look_around(store, inventory)
+    landscape = Landscape(store, inventory, around, settings)
+    by_id = {one.id: one for one in inventory.conversations}
+    named = not whole or inventory.layout == "file"
+    batches = batched(chosen)
+    for batch, results in zip(batches, judged(store, batches, settings, around, executor), strict=True):
+        for conversation, one in zip(batch, results, strict=True):
+            if one.verdict is not None:
+                settle_branch(store, by_id, one.verdict, one.outcome, settings)
+            landscape.add(conversation, one.verdict, one.modes)
+            advance(one.outcome.bytes)
+            yield finished(one.outcome, settings, named=named)
+    if whole:
+        outcome = Outcome(conversation=None, status="clean", findings=list(landscape.judge()))
+        finished(outcome, settings, named=False)
+        if outcome.findings or outcome.accepted:
+            yield outcome
+
+
+def judged(
+    store: Store,
+    batches: Sequence[Sequence[Conversation]],
+    settings: Settings,
+    around: Surroundings,
+    executor: Executor | None,
+) -> Iterator[Iterator[Judged] | list[Judged]]:
+    """The results of each batch, in order: judged here one by one as they are asked for, or elsewhere."""
+    if executor is None:
+        yield from ((judge_one(store, one, settings, around) for one in batch) for batch in batches)
+        return
+    waiting = [executor.submit(judge_batch, store, batch, settings, around) for batch in batches]
+    for future in waiting:
+        yield future.result()
+
+
+def batched(chosen: Sequence[Conversation]) -> list[list[Conversation]]:
+    """Conversations in portions that are worth handing to another process."""
+    batches: list[list[Conversation]] = []
+    size = BATCH_BYTES
+    for one in chosen:
+        if size >= BATCH_BYTES or len(batches[-1]) == BATCH_LENGTH:
+            batches.append([])
+            size = 0
+        batches[-1].append(one)
+        size += log_bytes(one)
+    return batches
+
+
+def judge_batch(
+    store: Store, batch: Sequence[Conversation], settings: Settings, around: Surroundings
+) -> list[Judged]:
+    """Judge a portion of the conversations; what another process runs."""
+    return [judge_one(store, one, settings, around) for one in batch]
+
+
+def judge_one(store: Store, conversation: Conversation, settings: Settings, around: Surroundings) -> Judged:
+    """Judge one conversation. What keeps it from being judged is its outcome, never an exception."""
+    outcome = Outcome(
+        conversation=conversation.id, status="clean", session_id=conversation.session_id, parent=conversation.parent
+    )
+    modes: tuple[FileMode, ...] = ()
+    verdict: Verdict | None = None
+    try:
+        with store.open(conversation) as snapshot:
+            modes = tuple(FileMode(conversation.folder, part.file.file, part.mode) for part in snapshot.parts)
+            verdict = screen(store, conversation, snapshot, settings, around)
+            if verdict is None:
+                verdict = judge(store, conversation, snapshot, settings, around)
+    except UnknownDialectError as error:
+        file = conversation.parts[0].file if conversation.parts else conversation.id
+        outcome.findings = [found("unknown-dialect", Position(file), "its records are of no form that is known")]
+        outcome.errors = [Problem(error.code, error.message, conversation.id)]
+        outcome.status = "skipped"
+    except OpsError as error:
+        file = conversation.live.file if conversation.live is not None else conversation.id
+        outcome.findings = [found("unreadable", Position(file), error.message)]
+        outcome.errors = [Problem(error.code, error.message, conversation.id)]
+        outcome.status = "failed"
+    else:
+        outcome.dialect = verdict.dialect
+        outcome.records = verdict.records
+        outcome.bytes = verdict.bytes
+        outcome.findings = verdict.findings
+        if verdict.growing:
+            outcome.status = "skipped"
+            problem = "its last line is being written; it was left alone"
+            outcome.errors = [Problem("busy", f"{conversation.id}: {problem}", conversation.id)]
+    return Judged(outcome, verdict, modes)
+
+
+def finished(outcome: Outcome, settings: Settings, *, named: bool) -> Outcome:
+    """An outcome with accepted findings taken out and its status set.
+
+    `named` says that the conversation was asked for by itself: then one of an unknown form is a failure.
+    """
+    kept = [one for one in outcome.findings if not accepted(one, outcome, settings)]
+    outcome.accepted = len(outcome.findings) - len(kept)
+    outcome.findings = kept
+    if outcome.status == "clean" and kept:
+        outcome.status = "found"
+    if outcome.status == "skipped" and any(one.code == "unknown-dialect" for one in outcome.errors):
+        if named:
+            outcome.status = "failed"
+        else:
+            outcome.errors = []
+    return outcome
+
+
+def accepted(finding: Finding, outcome: Outcome, settings: Settings) -> bool:
+    """Whether the owner of the store has accepted a finding, and has not set a day that is past."""
+    today = datetime.fromtimestamp(settings.now / 1000, UTC).date().isoformat()
+    return any(matches(one, finding, outcome) and (one.until is None or one.until >= today) for one in settings.accept)
+
+
+def matches(accept: Accept, finding: Finding, outcome: Outcome) -> bool:
+    """Whether an acceptance names this finding."""
+    ids = {finding.record_id, finding.call_id}
+    return (
+        (accept.conversation is None or accept.conversation == outcome.conversation)
+        and (accept.rule is None or accept.rule == finding.rule)
+        and (accept.record is None or accept.record in ids)
+    )

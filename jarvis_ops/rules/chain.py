@@ -1,0 +1,217 @@
+"""The way from the leaf of a tree back to its root: what is broken on it, what it sends, what it hides."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from jarvis_ops.model.finding import Finding
+from jarvis_ops.rules.tree import (
+    ASSISTANT,
+    BOUNDARY,
+    FOREIGN,
+    LEGAL_ROOT,
+    LOST,
+    MESSAGE,
+    NONE,
+    SENT,
+    SIDE,
+    SUPERSEDED,
+    TYPED,
+    Tree,
+)
+from jarvis_ops.rules.verdict import found
+
+
+class Chain:
+    """A settled tree, walked. `side` is True for a transcript of side records alone (a sub-agent's).
+
+    `windows` are the stretches between compactions, newest first, each from its root to its end; the first is
+    what the agent sends. `sequences` are the same with what hangs beside them, as it is sent. `broken` says of each
+    that it begins where a parent is missing or a cycle closes, so that more of it is hidden.
+    """
+
+    def __init__(self, tree: Tree, *, side: bool) -> None:
+        self.tree = tree
+        self.side = side
+        self.windows: list[list[int]] = []
+        self.broken: list[bool] = []
+        self.leaf = tree.leaf(side=side)
+        self.walk()
+        self.place = {number: (window, place) for window, chain in enumerate(self.windows) for place, number in enumerate(chain)}
+        self.rescued: set[int] = set()
+        self.sequences = [list(self.sequence(chain)) for chain in self.windows]
+
+    def walk(self) -> None:
+        """Cut the way back into windows, one at each compaction."""
+        tree, start, visited = self.tree, self.leaf, set[int]()
+        while start is not None and start not in visited:
+            chain: list[int] = []
+            following: int | None = None
+            for number in tree.upward(start):
+                if number in visited:
+                    break
+                visited.add(number)
+                chain.append(number)
+                if tree.flags[number] & BOUNDARY:
+                    following = self.before(number)
+                    break
+            else:
+                following = None
+            end = chain[-1]
+            self.broken.append(not tree.flags[end] & BOUNDARY and tree.parents[end] != NONE)
+            self.windows.append(chain[::-1])
+            start = following
+
+    def before(self, boundary: int) -> int | None:
+        """The last record before a compaction."""
+        parent = self.tree.parents[boundary]
+        if parent >= 0:
+            return parent
+        marker = self.tree.boundaries[boundary].marker if boundary in self.tree.boundaries else None
+        return self.tree.named(marker.get("logicalParentUuid")) if marker else None
+
+    def sequence(self, chain: list[int]) -> Iterator[int]:
+        """The records of a window in the order in which they are sent.
+
+        Results of parallel calls hang beside the chain, each at its own call; they are sent with the answer
+        that they belong to, and so are lines of that answer that stand beside the chain.
+        """
+        ends = {self.tree.groups[number]: place for place, number in enumerate(chain) if self.tree.groups[number] >= 0}
+        calls, results = self.beside(set(ends))
+        given: set[int] = set()
+        for place, number in enumerate(chain):
+            yield number
+            group = self.tree.groups[number]
+            if group >= 0 and group not in given:
+                given.add(group)
+                yield from calls.get(group, ())
+            if group >= 0 and ends[group] == place:
+                yield from results.get(group, ())
+
+    def beside(self, groups: set[int]) -> tuple[dict[int, list[int]], dict[int, list[int]]]:
+        """The lines and the results, by answer, that hang beside the chain and are sent all the same."""
+        tree = self.tree
+        calls: dict[int, list[int]] = {}
+        results: dict[int, list[int]] = {}
+        if len(self.place) == len(tree):
+            return calls, results
+        for number, message in tree.messages.items():
+            if number in self.place or tree.flags[number] & self.left_out():
+                continue
+            group, parent = tree.groups[number], tree.parents[number]
+            if tree.flags[number] & ASSISTANT and group in groups:
+                calls.setdefault(group, []).append(number)
+                self.rescued.add(number)
+            elif message.results and parent >= 0 and tree.groups[parent] in groups:
+                results.setdefault(tree.groups[parent], []).append(number)
+                self.rescued.add(number)
+        return calls, results
+
+    def left_out(self) -> int:
+        """Flags of records that are no part of this chain whatever their parents say."""
+        return SUPERSEDED | FOREIGN | (0 if self.side else SIDE)
+
+    def judge(self) -> Iterator[Finding]:
+        """Missing parents, cycles, roots that cut the history, and replies that no branch of the user's explains."""
+        yield from self.dangling()
+        yield from self.cycles()
+        yield from self.roots()
+        yield from self.unreachable()
+
+    def dangling(self) -> Iterator[Finding]:
+        """Records whose parent is nowhere in the file."""
+        tree = self.tree
+        for number, name in tree.waiting.items():
+            if tree.parents[number] != LOST or tree.flags[number] & (SUPERSEDED | FOREIGN) or (self.side and number == 0):
+                continue
+            hidden = self.hidden_before(number)
+            detail = f"its parent {name} is not in the file" + (f"; {hidden} messages before it are hidden" if hidden else "")
+            facts = {"parent": name, "hidden": hidden}
+            yield found("dangling-parent", tree.position(number), detail, record_id=tree.ids[number], facts=facts)
+
+    def hidden_before(self, number: int) -> int:
+        """How many messages before a break the agent no longer reaches: 0 when the break is not on its way."""
+        if not self.windows or self.windows[0][0] != number:
+            return 0
+        return sum(
+            1 for other in range(number) if self.tree.flags[other] & MESSAGE and not self.tree.flags[other] & self.left_out() and other not in self.place
+        )
+
+    def cycles(self) -> Iterator[Finding]:
+        """Parents that lead back to where they started; one finding a cycle."""
+        tree = self.tree
+        seen = bytearray(len(tree))  # 1 on the present way, 2 done
+        for start in range(len(tree)):
+            way: list[int] = []
+            number = start
+            while number >= 0 and not seen[number]:
+                seen[number] = 1
+                way.append(number)
+                number = tree.parents[number]
+            if number >= 0 and seen[number] == 1:
+                cycle = sorted(way[way.index(number) :])
+                at = next((member for member in cycle if tree.parents[member] >= member), cycle[0])
+                lines = [tree.lines[member] for member in cycle]
+                detail = f"the parents of lines {', '.join(map(str, lines[:20]))} lead round in a circle"
+                facts = {"lines": lines, "hidden": self.hidden_before(self.windows[0][0]) if any(self.broken[:1]) else 0}
+                yield found("parent-cycle", tree.position(at), detail, record_id=tree.ids[at], facts=facts)
+            for member in way:
+                seen[member] = 2
+
+    def roots(self) -> Iterator[Finding]:
+        """Roots other than the first that no compaction, command or hook explains."""
+        tree = self.tree
+        first = first_message = True
+        top = self.windows[0][0] if self.windows else None
+        for number, parent in enumerate(tree.parents):
+            flags = tree.flags[number]
+            if parent != NONE or flags & self.left_out():
+                continue
+            legal = first or (first_message and flags & MESSAGE) or flags & LEGAL_ROOT
+            first = False
+            first_message = first_message and not flags & MESSAGE
+            if legal or not (flags & MESSAGE or number == top):
+                continue
+            hidden = self.hidden_before(number)
+            detail = "a second root: it names no parent although records stand before it"
+            detail += f"; {hidden} messages are hidden" if hidden else ""
+            yield found("extra-root", tree.position(number), detail, record_id=tree.ids[number], facts={"hidden": hidden})
+
+    def unreachable(self) -> Iterator[Finding]:
+        """Messages off the chain that neither the user's own branches nor a compaction put there."""
+        tree = self.tree
+        if len(self.place) == len(tree):
+            return
+        reached = {tree.groups[number] for number in self.place if tree.groups[number] >= 0}
+        copied = {(tree.times[number], tree.flags[number] & ASSISTANT) for number in self.place if tree.times[number] != NONE}
+        for number, flags in enumerate(tree.flags):
+            if number in self.place or number in self.rescued or flags & (self.left_out() | LEGAL_ROOT):
+                continue
+            if not (flags & MESSAGE and flags & SENT) or tree.groups[number] in reached:
+                continue
+            if not flags & (TYPED | ASSISTANT) or (tree.times[number], flags & ASSISTANT) in copied:
+                continue
+            if not self.explained(number):
+                detail = "the agent no longer reaches this message, and no branch of the user's making explains it"
+                yield found("unreachable-record", tree.position(number), detail, record_id=tree.ids[number])
+
+    def explained(self, number: int) -> bool:
+        """Whether the user went another way where this record's branch leaves the chain.
+
+        The user did if both ways begin with a prompt of the user's own: an edited or rewound one.
+        """
+        tree = self.tree
+        top = number
+        for ancestor in tree.upward(number):
+            if ancestor in self.place:
+                window, place = self.place[ancestor]
+                rest = self.windows[window][place + 1 :]
+                ahead = next((later for later in rest if tree.flags[later] & MESSAGE and tree.flags[later] & SENT), None)
+                if ahead is None and not rest:
+                    return True  # the chain ends here: a pointer or a compaction says so
+                return bool(ahead is not None and tree.flags[ahead] & TYPED and tree.flags[top] & TYPED)
+            if ancestor in self.rescued:
+                return False
+            if tree.flags[ancestor] & MESSAGE and tree.flags[ancestor] & SENT:
+                top = ancestor
+        return True  # another root, a missing parent or a cycle stands between: that has its own finding

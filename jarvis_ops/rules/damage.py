@@ -1,0 +1,295 @@
+"""What is wrong with the bytes of a line that is not one strict JSON object, and what in it can still be read."""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
+
+import orjson
+
+IsRecord = Callable[[Mapping[str, Any]], bool]
+
+NUL = b"\x00"
+# A line feed inside a string is looked for in so many further lines and bytes at most.
+JOINED_LINES = 1_000
+JOINED_BYTES = 16 << 20
+JOIN_TRIES = 100
+# A seam is looked for at so many places of a line at most.
+SEAMS = 10_000
+OBJECT_START = re.compile(r'\{\s*"')
+LAST_ID = re.compile(rb'"uuid"\s*:\s*"([^"\\]{1,200})"')
+FIRST_ID = re.compile(rb'^\s*\{\s*"id"\s*:\s*"([^"\\]{1,200})"')
+SURROGATE = re.compile("[\ud800-\udfff]")
+
+
+class Piece(NamedTuple):
+    """A whole record found inside a damaged line: its JSON object and its bytes, as [start, end) within the line."""
+
+    value: dict[str, Any]
+    start: int
+    end: int
+
+
+class Damage(NamedTuple):
+    """The verdict on a damaged line: one rule, what it holds that can be read, and how many lines it takes up."""
+
+    rule: str
+    detail: str
+    facts: dict[str, Any]
+    pieces: tuple[Piece, ...] = ()
+    record_id: str | None = None
+    lines: int = 1
+
+
+class Constant(ValueError):
+    """NaN or Infinity, which Python's reader takes and the providers refuse."""
+
+
+def examine(raw: bytes, *, final: bool, following: Callable[[], Sequence[bytes]], is_record: IsRecord) -> Damage | None:
+    """The first rule that fits a line which the strict reader refused; None when the refusal was only about a number.
+
+    `raw` is the line with its line feed, `final` says that it is the last of its file, `following` gives
+    the lines behind it (up to JOINED_LINES).
+    """
+    if NUL in raw:
+        return nul_run(raw, is_record)
+    readable = leniently(raw)
+    if readable is not None:
+        return readable.damage
+    return (
+        split_line(raw, following)
+        or glued(raw, is_record)
+        or torn_tail(raw, final=final)
+        or bad_utf8(raw)
+        or Damage("bad-line", "the line is not one JSON object", {"bytes": len(raw)}, (), lost_id(raw))
+    )
+
+
+class Lenient(NamedTuple):
+    """A line that a Python agent can read although the strict reader refuses it."""
+
+    damage: Damage | None
+
+
+def leniently(raw: bytes) -> Lenient | None:
+    """Judge a line that is whole for Python's own reader; None when it is not even that."""
+    try:
+        value = json.loads(raw.decode())
+    except (ValueError, RecursionError):
+        return None
+    if not isinstance(value, dict):
+        return Lenient(Damage("bad-line", f"a JSON {kind(value)} stands where an object must", {"bytes": len(raw)}))
+    whole = (Piece(value, 0, len(raw)),)
+    lone = lone_surrogate(value, "")
+    if lone is not None:
+        path, half = lone
+        facts = {"value": half, "path": path}
+        return Lenient(Damage("lone-surrogate", f"half a surrogate pair, \\u{half}, at {path}", facts, whole))
+    try:
+        json.loads(raw.decode(), parse_constant=refuse)
+    except Constant as error:
+        return Lenient(Damage("bad-line", f"{error} is no JSON value", {"bytes": len(raw)}, whole))
+    return Lenient(None)
+
+
+def refuse(name: str) -> None:
+    """Called for NaN, Infinity and -Infinity."""
+    raise Constant(name)
+
+
+def kind(value: object) -> str:
+    """What a JSON value that is no object is called."""
+    return {list: "list", str: "string", bool: "boolean", type(None): "null"}.get(type(value), "number")
+
+
+def lone_surrogate(value: object, path: str) -> tuple[str, str] | None:
+    """Where an unpaired half stands inside a value, and which (four hex digits)."""
+    if isinstance(value, str):
+        found = SURROGATE.search(value)
+        return (path, f"{ord(found.group()):04x}") if found else None
+    inner: Any = ()
+    if isinstance(value, dict):
+        for key in value:
+            if SURROGATE.search(key):
+                return f"{path}.(a key)".lstrip("."), f"{ord(SURROGATE.findall(key)[0]):04x}"
+        inner = ((f"{path}.{key}".lstrip("."), item) for key, item in value.items())
+    elif isinstance(value, list):
+        inner = ((f"{path}[{number}]", item) for number, item in enumerate(value))
+    for where, item in inner:
+        if isinstance(item, str | dict | list) and (found_inside := lone_surrogate(item, where)):
+            return found_inside
+    return None
+
+
+def nul_run(raw: bytes, is_record: IsRecord) -> Damage:
+    """NUL bytes: what stands around or behind them is kept where it is whole."""
+    start = raw.index(NUL)
+    rest = raw.replace(NUL, b"")
+    whole = parse(rest)
+    if whole is not None:
+        pieces: tuple[Piece, ...] = (Piece(whole, 0, len(raw)),)
+    else:
+        pieces = tuple(records_in(rest, is_record)) if rest.strip() else ()
+    count = raw.count(NUL)
+    facts = {"bytes": count, "at": start, "records": len(pieces)}
+    return Damage(
+        "nul-run", f"{count} NUL bytes, {len(pieces)} whole records around them", facts, pieces, lost_id(rest)
+    )
+
+
+def split_line(raw: bytes, following: Callable[[], Sequence[bytes]]) -> Damage | None:
+    """A line feed inside a string: the lines give one record when they are joined by an escaped one."""
+    if not open_string(raw):
+        return None
+    joined, tries = escaped_end(raw), 0
+    for number, line in enumerate(following(), start=2):
+        if len(joined) + len(line) > JOINED_BYTES or NUL in line or parse(line) is not None:
+            return None
+        if line.rstrip().endswith(b"}"):
+            tries += 1
+            value = parse(joined + line)
+            if value is not None:
+                facts = {"records": 1, "count": number}
+                detail = f"one record broken over {number} lines by a raw line feed in a string"
+                return Damage("split-line", detail, facts, (Piece(value, 0, len(raw)),), None, number)
+            if tries == JOIN_TRIES:
+                return None
+        joined += escaped_end(line)
+    return None
+
+
+def open_string(raw: bytes) -> bool:
+    """Whether a line begins an object and ends in the middle of one of its strings."""
+    if not raw.lstrip().startswith(b"{"):
+        return False
+    try:
+        json.loads(raw.rstrip(b"\r\n").decode(errors="replace"))
+    except json.JSONDecodeError as error:
+        return error.msg.startswith("Unterminated string")
+    except (ValueError, RecursionError):
+        return False
+    return False
+
+
+def escaped_end(line: bytes) -> bytes:
+    """A line with its end written as an escape."""
+    body = line.removesuffix(b"\n")
+    return (body[:-1] + b"\\r\\n") if body.endswith(b"\r") else body + b"\\n"
+
+
+def glued(raw: bytes, is_record: IsRecord) -> Damage | None:
+    """Several records on one line, or a torn piece with whole records beside it."""
+    pieces = records_in(raw, is_record)
+    if not pieces:
+        return None
+    body = raw.strip()
+    torn = len(body) - sum(len(raw[piece.start : piece.end].strip()) for piece in pieces)
+    head = raw[: pieces[0].start].strip()
+    facts: dict[str, Any] = {"records": len(pieces), "torn_bytes": torn}
+    detail = (
+        f"{len(pieces)} whole records on one line"
+        if not torn
+        else f"{torn} torn bytes and {len(pieces)} whole records on one line"
+    )
+    if head and raw[pieces[0].start : pieces[0].end].startswith(head):
+        facts["superseded"] = True
+        detail += "; the torn piece is the beginning of the record behind it, so nothing is lost"
+    return Damage("glued-lines", detail, facts, tuple(pieces))
+
+
+def records_in(raw: bytes, is_record: IsRecord) -> list[Piece]:
+    """The whole records in a line, found by parsing from each place where one may begin, never by looking for `}{`."""
+    line = raw.decode("latin-1")  # one character a byte, so that places in the text are places in the line
+    scan = json.JSONDecoder().scan_once
+    found: list[Piece] = []
+    position, seams = 0, 0
+    while (start := next_object(line, position)) is not None and seams < SEAMS:
+        seams += 1
+        end = object_end(scan, line, start)
+        value = whole_record(raw, line, start, end, is_record) if end is not None else None
+        if end is not None and value is not None:
+            found.append(Piece(value, start, end))
+            position = end
+        else:
+            position = start + 1
+    return found
+
+
+def whole_record(raw: bytes, line: str, start: int, end: int, is_record: IsRecord) -> dict[str, Any] | None:
+    """The object at [start, end), unless it is only a part of a torn record around it.
+
+    A part of another record has more of that record behind it; a record of its own has nothing, or the
+    next object. At the beginning of the line nothing can be around it.
+    """
+    first = not line[:start].strip()
+    alone = line[end:].lstrip()[:1] in {"", "{"}
+    if not (first or alone):
+        return None
+    value = parse(raw[start:end])
+    return value if value is not None and ((first and alone) or is_record(value)) else None
+
+
+def next_object(line: str, position: int) -> int | None:
+    """The next place from `position` on where an object with a key may begin."""
+    match = OBJECT_START.search(line, position)
+    return match.start() if match else None
+
+
+def object_end(scan: Callable[[str, int], tuple[Any, int]], line: str, start: int) -> int | None:
+    """Where the JSON value that begins at `start` ends, or None when it is not whole."""
+    try:
+        return scan(line, start)[1]
+    except (ValueError, StopIteration, RecursionError):
+        return None
+
+
+def torn_tail(raw: bytes, *, final: bool) -> Damage | None:
+    """The last line, cut off in the middle: no line feed and no whole value."""
+    if not final or raw.endswith(b"\n"):
+        return None
+    return Damage(
+        "torn-tail", f"the last line is cut off after {len(raw)} bytes", {"bytes": len(raw)}, (), lost_id(raw)
+    )
+
+
+def bad_utf8(raw: bytes) -> Damage | None:
+    """Bytes that are no UTF-8; the record counts as whole when only its text suffers."""
+    try:
+        raw.decode()
+    except UnicodeDecodeError as error:
+        value = parse(raw)
+        pieces = (Piece(value, 0, len(raw)),) if value is not None else ()
+        facts = {"at": error.start, "records": len(pieces)}
+        return Damage(
+            "bad-utf8", f"byte {error.start} of the line is not UTF-8", facts, pieces, None if pieces else lost_id(raw)
+        )
+    return None
+
+
+def strict(raw: bytes) -> Any:
+    """The value of a line as the strict reader sees it, None when it refuses it."""
+    try:
+        return orjson.loads(raw)
+    except (orjson.JSONDecodeError, RecursionError):
+        return None
+
+
+def parse(raw: bytes) -> dict[str, Any] | None:
+    """An object as any reader may read it: strictly, else with bad bytes replaced and lone surrogates let through."""
+    try:
+        value = orjson.loads(raw)
+    except orjson.JSONDecodeError:
+        try:
+            value = json.loads(raw.decode(errors="replace"))
+        except (ValueError, RecursionError):
+            return None
+    return value if isinstance(value, dict) else None
+
+
+def lost_id(raw: bytes) -> str | None:
+    """The id of a record of which only a piece is left: `uuid` stands near the end of a record, `id` at its start."""
+    uuids = LAST_ID.findall(raw)
+    found = uuids[-1] if uuids else next(iter(FIRST_ID.findall(raw)), None)
+    return found.decode(errors="replace") if found is not None else None

@@ -1,0 +1,83 @@
+"""What every store of conversations can do for a reading command."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import AbstractContextManager
+from typing import NamedTuple, Protocol
+
+from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
+from jarvis_ops.model.record import Record
+
+
+class OpenPart(NamedTuple):
+    """A part of a conversation while it is held open: what it was when it was opened.
+
+    `size` is the bytes that will be read (more only to finish the line at that place); `mode` is
+    the permission bits.
+    """
+
+    file: PartFile
+    size: int
+    device: int
+    inode: int
+    mtime_ns: int
+    mode: int
+
+
+class Chunk(NamedTuple):
+    """Whole lines of one part, in order: `first_line` counts from 1, `first_offset` from 0.
+
+    Each line ends in its line feed, save perhaps the last of the part.
+    """
+
+    part: OpenPart
+    first_line: int
+    first_offset: int
+    lines: list[bytes]
+
+
+class Snapshot(Protocol):
+    """A conversation held open: every line that was in it when it was opened is read exactly once."""
+
+    @property
+    def parts(self) -> tuple[OpenPart, ...]:
+        """All parts in reading order, the live file last; no inode twice."""
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The whole record, forward, about 128 KiB at a time."""
+
+    def records(self) -> Iterator[Record]:
+        """The whole record, forward, one line at a time."""
+
+    def newest_first(self) -> Iterator[Record]:
+        """The whole record from its last line back to its first; lines are not counted (`line` is None)."""
+
+    def line_at(self, file: str, offset: int) -> int:
+        """The number, from 1, of the line that begins at `offset` of the part `file`."""
+
+    def digest(self, part: OpenPart, length: int | None = None) -> str:
+        """The sha256 (hex) of the first `length` bytes of a part; of all of it when None."""
+
+    def writer(self) -> bool | None:
+        """Whether somebody has the live file open for writing now; None where the system cannot tell."""
+
+
+class Store(Protocol):
+    """A place of conversations."""
+
+    @property
+    def name(self) -> str:
+        """The store as reports name it; never holds a password."""
+
+    def inventory(self) -> Inventory:
+        """All conversations, sorted by id, and the oddities that lie between them. StoreError if it cannot be read."""
+
+    def open(self, conversation: Conversation) -> AbstractContextManager[Snapshot]:
+        """Hold a conversation open for reading. UnreadableError if any part of it cannot be opened whole."""
+
+    def companion(self, file: PartFile, limit: int = 16 << 20) -> bytes:
+        """The bytes of a companion file (metadata, index, settings). UnreadableError if it cannot be read."""
+
+    def locked(self, conversation: Conversation) -> bool:
+        """Whether another process holds the agent's own lock file of this conversation."""

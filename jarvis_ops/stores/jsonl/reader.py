@@ -1,0 +1,111 @@
+"""Reads a conversation that is held open: forward in chunks, line by line, or back from its end."""
+
+from __future__ import annotations
+
+import io
+from collections.abc import Iterator
+
+from jarvis_ops.model.record import Record
+from jarvis_ops.stores.base import Chunk, OpenPart
+from jarvis_ops.stores.jsonl.held import BUFFER, HeldFile, lines_backward
+from jarvis_ops.stores.lock import has_writer
+
+CHUNK = 1 << 17
+
+
+class JsonlSnapshot:
+    """The Snapshot of a conversation whose parts are files."""
+
+    def __init__(self, held: tuple[HeldFile, ...]) -> None:
+        self._held = held
+        self._by_file = {each.part.file.file: each for each in held}
+
+    @property
+    def parts(self) -> tuple[OpenPart, ...]:
+        """All parts in reading order, the live file last; no inode twice."""
+        return tuple(each.part for each in self._held)
+
+    def chunks(self) -> Iterator[Chunk]:
+        """The whole record, forward, about 128 KiB at a time. UnreadableError if a part lost bytes meanwhile."""
+        for held in self._held:
+            with held:
+                yield from _part_chunks(held)
+
+    def records(self) -> Iterator[Record]:
+        """The whole record, forward, one line at a time."""
+        for chunk in self.chunks():
+            file = chunk.part.file.file
+            offset = chunk.first_offset
+            for number, line in enumerate(chunk.lines, chunk.first_line):
+                yield Record(file, number, offset, line)
+                offset += len(line)
+
+    def newest_first(self) -> Iterator[Record]:
+        """The whole record from its last line back to its first; `line` is None."""
+        for held in reversed(self._held):
+            with held:
+                for offset, line in lines_backward(held.read, held.end()):
+                    yield Record(held.part.file.file, None, offset, line)
+
+    def line_at(self, file: str, offset: int) -> int:
+        """The number, from 1, of the line that begins at `offset` of the part `file`. KeyError if it is no part."""
+        with self._by_file[file] as held:
+            return 1 + sum(block.count(b"\n") for block in held.blocks(0, offset))
+
+    def digest(self, part: OpenPart, length: int | None = None) -> str:
+        """The sha256 (hex) of the first `length` bytes of a part; of its size at opening when None."""
+        with self._by_file[part.file.file] as held:
+            return held.digest(part.size if length is None else length)
+
+    def writer(self) -> bool | None:
+        """Whether somebody has the live file open for writing now; None where the system cannot tell."""
+        if not self._held or self._held[-1].part.file.number is not None:
+            return False
+        return has_writer(self._held[-1].opened().fileno())
+
+
+def _part_chunks(held: HeldFile) -> Iterator[Chunk]:
+    """The lines of one part.
+
+    The stream lies directly on the open file, since only then is the end of a line found in C. Others move the
+    position of that file between two chunks, so it is put back before each.
+    """
+    number, offset, position = 1, 0, 0
+    end = held.end()
+    stream = io.BufferedReader(held.opened(), BUFFER)
+    try:
+        while offset < end:
+            stream.raw.seek(position)
+            lines = _read_lines(held, stream)
+            reached, position = stream.tell(), stream.raw.tell()
+            if reached > end:
+                lines = _cut(lines, end - offset)
+            elif not lines or (reached < end and not lines[-1].endswith(b"\n")):
+                raise held.changed()
+            count = len(lines)
+            yield Chunk(held.part, number, offset, lines)
+            # The consumer may still work on them, but we must not hold a long line while the next one is read.
+            del lines
+            number += count
+            offset = reached
+    finally:
+        # Else the stream would close the file together with itself.
+        stream.detach()
+
+
+def _read_lines(held: HeldFile, stream: io.BufferedReader[io.FileIO]) -> list[bytes]:
+    try:
+        return stream.readlines(CHUNK)
+    except OSError as error:
+        raise held.unreadable(error.strerror or str(error)) from error
+
+
+def _cut(lines: list[bytes], length: int) -> list[bytes]:
+    """The first `length` bytes of some lines; what a writer added behind them meanwhile belongs to a later run."""
+    kept = []
+    for line in lines:
+        if length <= 0:
+            break
+        kept.append(line[:length])
+        length -= len(line)
+    return kept

@@ -1,0 +1,25 @@
+"""What every test may rely on: no setting and no folder of the person who runs them is seen or touched."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Iterator
+
+import pytest
+from hypothesis import settings
+
+# A busy machine is slow at times; that is no fault of the example that was running.
+settings.register_profile("gates", deadline=None)
+settings.load_profile("gates")
+
+
+@pytest.fixture(scope="session", autouse=True)
+def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """An empty home, and none of the variables that choose a store or a setting."""
+    home = tmp_path_factory.mktemp("home")
+    with pytest.MonkeyPatch.context() as patch:
+        for name in os.environ:
+            if name.startswith(("JARVIS_", "XDG_", "SESSIONS_DIR", "POSTGRES_DSN")) and name != "JARVIS_OPS_REQUIRE_PG":
+                patch.delenv(name)
+        patch.setenv("HOME", str(home))
+        yield
