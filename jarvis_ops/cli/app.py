@@ -32,7 +32,7 @@ def _show_version(value: bool) -> None:
 @app.callback()
 def configure(
     ctx: typer.Context,
-    version: Annotated[
+    version: Annotated[  # noqa: ARG001  its callback has answered it
         bool, typer.Option("--version", is_eager=True, callback=_show_version, help="Print the version, and stop.")
     ] = False,
 ) -> None:

@@ -11,18 +11,19 @@ from jarvis_ops.cli.interruption import INTERRUPTED, TERMINATED, Interruption, T
 from jarvis_ops.cli.reporting import Reporting
 from jarvis_ops.errors import OpsError
 from jarvis_ops.model.report import Outcome
+from jarvis_ops.render.views import OutputLostError
 
 # The work of a command: opening and choosing happen when it is called, judging while its outcomes are taken.
 Work = Callable[[], Generator[Outcome, None, None]]
 
 
-class UnexpectedFault(OpsError):
+class UnexpectedFaultError(OpsError):
     """A fault of the program itself; its report file is named in the message."""
 
     code = "unexpected"
 
 
-class WorkerDied(OpsError):
+class WorkerDiedError(OpsError):
     """A process that judged conversations was ended from outside, mostly for want of memory."""
 
     code = "worker-died"
@@ -67,12 +68,12 @@ def _outcomes(reporting: Reporting, work: Work, interruption: Interruption, stop
         return INTERRUPTED
     except Terminated:
         return TERMINATED
-    except BrokenPipeError:
+    except (BrokenPipeError, OutputLostError):
         raise
     except BrokenExecutor:
-        reporting.fail(WorkerDied("a process that judged conversations died; try --executor serial"))
+        reporting.fail(WorkerDiedError("a process that judged conversations died; try --executor serial"))
     except Exception as error:  # noqa: BLE001  the report is owed whatever the fault
-        reporting.fail(UnexpectedFault(fault.keep(error)))
+        reporting.fail(UnexpectedFaultError(fault.keep(error)))
     return INTERRUPTED if interruption.noted else 0
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import signal
 import threading
 from types import FrameType, TracebackType
+from typing import Self
 
 INTERRUPTED = 130
 TERMINATED = 143
@@ -27,7 +28,7 @@ class Interruption:
         self._patient = False
         self._before: signal._HANDLER = None
 
-    def __enter__(self) -> Interruption:
+    def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._before = signal.signal(signal.SIGINT, self._on_interrupt)
         return self
@@ -42,7 +43,7 @@ class Interruption:
         """From here on the first Ctrl-C lets the conversation at hand be finished."""
         self._patient = True
 
-    def _on_interrupt(self, number: int, frame: FrameType | None) -> None:
+    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
         if self.noted or not self._patient:
             raise KeyboardInterrupt
         self.noted = True
@@ -53,5 +54,5 @@ def terminate_on_request() -> None:
     signal.signal(signal.SIGTERM, _on_terminate)
 
 
-def _on_terminate(number: int, frame: FrameType | None) -> None:
+def _on_terminate(_number: int, _frame: FrameType | None) -> None:
     raise Terminated

@@ -32,6 +32,7 @@ from jarvis_ops.render import metrics
 from jarvis_ops.render.views import Form
 from jarvis_ops.rules.catalog import RULES, explain
 from jarvis_ops.stores.base import Store
+from jarvis_ops.stores.disk import replace_file
 from jarvis_ops.stores.open import open_store
 
 
@@ -140,7 +141,9 @@ class Judging:
         if path is None or self._report.exit_code == 2:
             return
         try:
-            metrics.write(path, self._report, ended=time.time(), seconds=time.monotonic() - self._begun)
+            data = metrics.text(path, self._report, ended=time.time(), seconds=time.monotonic() - self._begun)
+            # The collector runs as somebody else.
+            replace_file(path, data, mode=0o644)
         except OSError as error:
             raise StoreError(f"the metrics file {path!r} cannot be written: {error.strerror}") from error
 

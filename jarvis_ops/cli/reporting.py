@@ -6,7 +6,7 @@ import msgspec
 
 from jarvis_ops.errors import OpsError
 from jarvis_ops.model.finding import SEVERITIES, Finding
-from jarvis_ops.model.report import STATUSES, Outcome, Problem, Report
+from jarvis_ops.model.report import STATUSES, Outcome, Problem, Report, Status
 from jarvis_ops.render.summary import sessions_summary, verify_summary
 from jarvis_ops.render.views import Form, View, complain, view_of
 from jarvis_ops.rules.catalog import RULES
@@ -99,9 +99,9 @@ class Reporting:
         complain(f"{problem.conversation}: {problem.message}" if problem.conversation else problem.message)
 
     def _list(self, outcome: Outcome) -> None:
-        if self.report.command != "sessions" and not (outcome.findings or outcome.errors or self._form.verbose):
-            if outcome.status == "clean":
-                return
+        says_nothing = outcome.status == "clean" and not (outcome.findings or outcome.errors)
+        if says_nothing and not self._form.verbose and self.report.command != "sessions":
+            return
         listed = self._within_limit(outcome)
         if listed is not None:
             self._view.show(listed)
@@ -129,7 +129,7 @@ class Reporting:
         return verify_summary(self.report, self._severities)
 
 
-def _graver(one: str, other: str) -> str:
+def _graver(one: Status, other: Status) -> Status:
     return max(one, other, key=STATUSES.index)
 
 

@@ -41,7 +41,7 @@ def run(arguments: Sequence[str]) -> int:
     return code
 
 
-def _answer(arguments: Sequence[str]) -> int:
+def _answer(arguments: Sequence[str]) -> int:  # noqa: PLR0911  one answer for each way in which a command ends
     """Invoke the command, and map what comes out of it."""
     command = typer.main.get_command(app)
     try:

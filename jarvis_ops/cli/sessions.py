@@ -11,6 +11,7 @@ from jarvis_ops.cli import options
 
 def sessions(
     ctx: typer.Context,
+    *,
     conversations: options.Conversations = None,
     store: options.StoreName = None,
     only: options.Only = None,
@@ -37,8 +38,9 @@ def sessions(
 ) -> None:
     """List conversations: kind, size, last record, state. Changes nothing."""
     from jarvis_ops.cli import asking, listing
+    from jarvis_ops.render.views import Form
 
     asked = asking.Asked(conversations, only, kind, since, idle_for, ids_from, call_id, record_id, everything)
     wanted = listing.Wanted(tuple(state or ()), archived, sort, dialect)
-    form = asking.form_of(ctx, asking.Form(output, verbose, quiet, progress, limit), as_json=as_json)
+    form = asking.form_of(ctx, Form(output, verbose, quiet, progress, limit), as_json=as_json)
     raise typer.Exit(listing.Listing(ctx, store, asked, wanted, form).run())

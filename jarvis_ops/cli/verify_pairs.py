@@ -9,6 +9,7 @@ from jarvis_ops.cli import options
 
 def verify_pairs(
     ctx: typer.Context,
+    *,
     conversations: options.Conversations = None,
     store: options.StoreName = None,
     only: options.Only = None,
@@ -41,6 +42,7 @@ def verify_pairs(
 ) -> None:
     """Judge conversations: what in them is broken, and where. Changes nothing."""
     from jarvis_ops.cli import asking, judging
+    from jarvis_ops.render.views import Form
 
     if explain is not None:
         typer.echo(judging.explained(explain))
@@ -50,5 +52,5 @@ def verify_pairs(
         scope, turn_timeout, assume_idle, dialect, profile, tuple(rule or ()), fail_on, changed_only,
         metrics_file, executor, stop_after, sort,
     )  # fmt: skip
-    form = asking.form_of(ctx, asking.Form(output, verbose, quiet, progress, limit), as_json=as_json)
+    form = asking.form_of(ctx, Form(output, verbose, quiet, progress, limit), as_json=as_json)
     raise typer.Exit(judging.Judging(ctx, store, asked, manner, form).run())

@@ -25,13 +25,13 @@ def duration(text: str, *, zero: bool = False) -> int:
 
 def _milliseconds(text: str) -> int | None:
     """None for what is no duration: a sign, a bare number, a clock time, or `M`, which may mean months."""
-    from pytimeparse import parse
+    from pytimeparse.timeparse import timeparse
 
     if "M" in text or any(sign in text for sign in "+-:") or not text.isascii():
         return None
     if not any(letter.isalpha() for letter in text):
         return None
-    seconds = parse(text)
+    seconds = timeparse(text)
     return None if seconds is None else round(seconds * SECOND)
 
 

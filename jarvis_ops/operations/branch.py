@@ -9,9 +9,10 @@ from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.report import Outcome
 from jarvis_ops.model.settings import Settings
-from jarvis_ops.operations.judge import Verdict, dialect_of
+from jarvis_ops.model.verdict import Verdict
+from jarvis_ops.operations.judge import dialect_of
 from jarvis_ops.operations.reading import Reading
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 from jarvis_ops.stores.base import Store
 
 HALVES = {"unanswered-call": "result", "orphan-result": "call"}

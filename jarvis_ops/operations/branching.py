@@ -7,13 +7,13 @@ from collections.abc import Callable, Iterable
 
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.operations.linear import repeats
 from jarvis_ops.operations.reading import Reading
 from jarvis_ops.rules.chain import Chain
 from jarvis_ops.rules.pairing import Pairing
+from jarvis_ops.rules.repeats import repeats
 from jarvis_ops.rules.tree import FOREIGN, MESSAGE, SIDE, SUPERSEDED, Tree
 from jarvis_ops.rules.turns import Turns
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 
 # Branches off the chain are walked one by one under `--scope full`, so many at most.
 BRANCHES = 1_000

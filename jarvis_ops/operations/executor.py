@@ -53,7 +53,7 @@ def _paying(sizes: Sequence[int]) -> int:
     if workers < 2:
         return 0
     total = sum(sizes)
-    saved = total - max(max(sizes), total // workers)
+    saved = total - max(*sizes, total // workers)
     return workers if saved >= (FORK_PAYS if fork_is_safe() else SPAWN_PAYS) else 0
 
 

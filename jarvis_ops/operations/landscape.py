@@ -13,7 +13,7 @@ from jarvis_ops.model.conversation import Conversation, Inventory, Oddity, PartF
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
-from jarvis_ops.operations.judge import Verdict
+from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.surroundings import Surroundings, read_object
 from jarvis_ops.rules.store import (
     FileMode,
@@ -25,7 +25,7 @@ from jarvis_ops.rules.store import (
     judge_retention,
     judge_transcript,
 )
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 from jarvis_ops.stores.base import Store
 
 HISTORY_LIMIT = 256 << 20

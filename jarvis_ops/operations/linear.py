@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from array import array
-from collections import Counter
-from collections.abc import Collection, Mapping
+from collections.abc import Mapping
 from typing import Any, NamedTuple
 
 from jarvis_ops.dialects.base import Dialect
@@ -14,11 +13,9 @@ from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position, Record
 from jarvis_ops.operations.reading import Reading
 from jarvis_ops.rules.pairing import Pairing
+from jarvis_ops.rules.repeats import repeats
 from jarvis_ops.rules.turns import Turns
-from jarvis_ops.rules.verdict import found
-
-# Beyond so many hashes they are compared in portions, so that the comparison needs little memory.
-PORTION = 200_000
+from jarvis_ops.rules.findings import found
 
 
 class Known(NamedTuple):
@@ -105,6 +102,11 @@ class Linear:
         self.findings.append(found(rule, record.position(), detail, record_id=message.id, facts=facts))
         return same
 
+    @property
+    def cut(self) -> set[str]:
+        """Files whose last line has no line feed."""
+        return {one.position.file for one in self.reading.findings if one.rule in {"torn-tail", "no-final-newline"}}
+
     def learned(self) -> Known:
         """What the next pass must know."""
         through, boundary = None, None
@@ -140,18 +142,3 @@ class Linear:
                 detail = f"the compaction names message {name} ({field}), which is not in the record"
                 record_id = fields.get("id") if isinstance(fields.get("id"), str) else None
                 self.findings.append(found("compaction-dangling", at, detail, record_id=record_id, facts={"names": name}))
-
-
-def repeats(hashes: Collection[int]) -> frozenset[int]:
-    """The hashes that stand more than once, found with little more memory than one portion of them needs."""
-    portions = 1 + len(hashes) // PORTION
-    again: set[int] = set()
-    if portions == 1:
-        if len(set(hashes)) == len(hashes):
-            return frozenset()
-        return frozenset(key for key, count in Counter(hashes).items() if count > 1)
-    for part in range(portions):
-        mine = array("q", (key for key in hashes if key % portions == part))
-        if len(set(mine)) != len(mine):
-            again.update(key for key, count in Counter(mine).items() if count > 1)
-    return frozenset(again)

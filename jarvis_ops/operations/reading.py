@@ -15,7 +15,7 @@ from jarvis_ops.model.record import Position, Record
 from jarvis_ops.model.settings import Limits
 from jarvis_ops.rules import damage
 from jarvis_ops.rules.text import BYTE_ORDER_MARK, judge_text
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 from jarvis_ops.stores.base import Snapshot
 
 

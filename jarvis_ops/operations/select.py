@@ -122,9 +122,11 @@ def _confirmed(line: bytes, selection: Selection) -> set[str]:
         wanted = {*selection.call_ids, *selection.record_ids}
         return {name for name in wanted if any(spelling in line for spelling in _spellings(name))}
     messages = _readings(fields)
-    calls = {part.id for message in messages for part in (*message.calls, *message.results)}
+    calls = {call.id for message in messages for call in message.calls}
+    calls |= {result.id for message in messages for result in message.results}
     records = {message.id for message in messages}
-    return (calls & {*selection.call_ids}) | (records & {*selection.record_ids})
+    held = (calls & {*selection.call_ids}) | (records & {*selection.record_ids})
+    return {name for name in held if name is not None}
 
 
 def _readings(fields: dict[str, Any]) -> list[Message]:

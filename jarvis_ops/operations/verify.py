@@ -14,14 +14,13 @@ from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.report import Outcome, Problem
 from jarvis_ops.model.settings import Accept, Settings
+from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.footprint import log_bytes
-from jarvis_ops.operations.branch import settle_branch
-from jarvis_ops.operations.judge import Verdict, judge
+from jarvis_ops.operations.judge import judge
 from jarvis_ops.operations.landscape import Landscape
-from jarvis_ops.operations.screen import screen
 from jarvis_ops.operations.surroundings import Surroundings, look_around
 from jarvis_ops.rules.store import FileMode
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 from jarvis_ops.stores.base import Store
 
 # Conversations are handed to other processes in batches of about so many bytes, or so many of them.
@@ -59,7 +58,9 @@ def verify(
     batches = batched(chosen)
     for batch, results in zip(batches, judged(store, batches, settings, around, executor), strict=True):
         for conversation, one in zip(batch, results, strict=True):
-            if one.verdict is not None:
+            if one.verdict is not None and one.verdict.branch_of is not None and one.outcome.findings:
+                from jarvis_ops.operations.branch import settle_branch  # noqa: PLC0415 - few are branches
+
                 settle_branch(store, by_id, one.verdict, one.outcome, settings)
             landscape.add(conversation, one.verdict, one.modes)
             advance(one.outcome.bytes)
@@ -117,9 +118,7 @@ def judge_one(store: Store, conversation: Conversation, settings: Settings, arou
     try:
         with store.open(conversation) as snapshot:
             modes = tuple(FileMode(conversation.folder, part.file.file, part.mode) for part in snapshot.parts)
-            verdict = screen(store, conversation, snapshot, settings, around)
-            if verdict is None:
-                verdict = judge(store, conversation, snapshot, settings, around)
+            verdict = judge(store, conversation, snapshot, settings, around)
     except UnknownDialectError as error:
         file = conversation.parts[0].file if conversation.parts else conversation.id
         outcome.findings = [found("unknown-dialect", Position(file), "its records are of no form that is known")]

@@ -25,12 +25,12 @@ def check(path: str) -> None:
         raise UsageError("--metrics-file needs a library: pip install 'jarvis-ops[metrics]'") from None
 
 
-def write(path: str, report: Report, *, ended: float, seconds: float) -> None:
-    """Replace the file at once; `ended` is seconds since the epoch. The last success of an earlier run is kept.
+def text(path: str, report: Report, *, ended: float, seconds: float) -> bytes:
+    """What the file is to hold; `ended` is seconds since the epoch. The last success that `path` tells of is kept.
 
-    A run succeeded when it could do its work, whatever it found. OSError when the file cannot be written.
+    A run succeeded when it could do its work, whatever it found.
     """
-    from prometheus_client import CollectorRegistry, write_to_textfile
+    from prometheus_client import CollectorRegistry, generate_latest
 
     registry = CollectorRegistry()
     labels = (report.command, visible(report.store))
@@ -44,7 +44,7 @@ def write(path: str, report: Report, *, ended: float, seconds: float) -> None:
         registry, "jarvis_ops_read_bytes", "Bytes of the conversations of the last run.", labels, report.counts.bytes
     )
     _counts(registry, labels, report)
-    write_to_textfile(path, registry)
+    return generate_latest(registry)
 
 
 def _counts(registry: CollectorRegistry, labels: tuple[str, str], report: Report) -> None:
@@ -59,10 +59,10 @@ def _counts(registry: CollectorRegistry, labels: tuple[str, str], report: Report
         by_status.labels(*labels, name).set(getattr(report.counts, name))
 
 
-def _gauge(registry: CollectorRegistry, name: str, text: str, labels: tuple[str, str], value: float) -> None:
+def _gauge(registry: CollectorRegistry, name: str, what: str, labels: tuple[str, str], value: float) -> None:
     from prometheus_client import Gauge
 
-    Gauge(name, text, LABELS, registry=registry).labels(*labels).set(value)
+    Gauge(name, what, LABELS, registry=registry).labels(*labels).set(value)
 
 
 def _earlier_success(path: str, labels: tuple[str, str]) -> float | None:

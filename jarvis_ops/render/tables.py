@@ -17,7 +17,21 @@ if TYPE_CHECKING:
 # More findings than this are shown by rule, unless everything is asked for.
 GROUP_ABOVE = 40
 STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan", "failed": "bold red", "skipped": "yellow"}
-SESSION_COLUMNS = ("conversation", "kind", "state", "last record", "records", "bytes", "parts", "dialect", "parent")
+SESSION_COLUMNS = (
+    "conversation",
+    "kind",
+    "state",
+    "last record (UTC)",
+    "records",
+    "bytes",
+    "parts",
+    "dialect",
+    "parent",
+)
+# On a terminal that is narrower than this the last two would squeeze the rest.
+WIDE = 130
+# So long is an instant in UTC to the second.
+SECONDS = len("2026-11-30T22:15:00")
 
 
 def place(finding: Finding) -> str:
@@ -78,7 +92,7 @@ def _by_rule(found: Sequence[tuple[Outcome, Finding]]) -> Table:
 
 def _gravest_first(group: tuple[tuple[str, str], list[tuple[Outcome, Finding]]]) -> tuple[int, int]:
     (severity, _), members = group
-    return -SEVERITIES.index(severity), -len(members)  # type: ignore[arg-type]
+    return -SEVERITIES.index(severity), -len(members)
 
 
 def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
@@ -91,11 +105,13 @@ def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
     return table
 
 
-def sessions_table(rows: Iterable[SessionOutcome]) -> Table:
-    """One row a conversation with what a look at it tells."""
-    table = _table(*SESSION_COLUMNS)
+def sessions_table(rows: Iterable[SessionOutcome], *, wide: bool) -> Table:
+    """One row a conversation with what a look at it tells; dialect and parent only when it may be `wide`."""
+    columns = SESSION_COLUMNS if wide else SESSION_COLUMNS[:-2]
+    table = _table(*columns)
     for row in rows:
-        _add(table, session_cells(row), row.status)
+        cells = session_cells(row)[: len(columns)]
+        _add(table, (*cells[:3], cells[3][:SECONDS].replace("T", " "), *cells[4:]), row.status)
     return table
 
 
@@ -105,7 +121,8 @@ def _table(*columns: str) -> Table:
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
         right = name in ("records", "bytes", "parts", "findings", "conversations")
-        table.add_column(name, justify="right" if right else "left", overflow="fold")
+        folds = name in ("conversation", "parent", "where", "what", "first")
+        table.add_column(name, justify="right" if right else "left", overflow="fold", no_wrap=not folds)
     return table
 
 

@@ -5,11 +5,14 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import NamedTuple, Protocol, TextIO
+from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
 
 from jarvis_ops.model.report import Outcome, Problem, Report, SessionOutcome
 from jarvis_ops.render import envelope, tables
 from jarvis_ops.render.visible import visible
+
+if TYPE_CHECKING:
+    from rich.table import Table
 
 
 class Form(NamedTuple):
@@ -20,6 +23,10 @@ class Form(NamedTuple):
     quiet: bool = False
     progress: bool | None = None
     limit: int | None = None
+
+
+class OutputLostError(OSError):
+    """The report cannot be written, for a reason other than a closed pipe."""
 
 
 class View(Protocol):
@@ -135,14 +142,14 @@ class TableView:
         if self._form.quiet and report.exit_code == 0:
             return
         console = tables.console()
-        for table in self._tables():
+        for table in self._tables(console.width):
             if table.row_count:
                 console.print(table)
                 console.print()
         for line in summary():
             console.print(line, soft_wrap=True)
 
-    def _tables(self) -> list[tables.Table]:
+    def _tables(self, width: int) -> list[Table]:  # noqa: ARG002  other tables depend on it
         found = tables.findings_table(self._outcomes, everything=self._form.verbose)
         bare = [one for one in self._outcomes if self._form.verbose or not one.findings]
         return [found, tables.outcomes_table(bare)]
@@ -151,8 +158,9 @@ class TableView:
 class SessionsTableView(TableView):
     """A table of conversations on a terminal."""
 
-    def _tables(self) -> list[tables.Table]:
-        return [tables.sessions_table(one for one in self._outcomes if isinstance(one, SessionOutcome))]
+    def _tables(self, width: int) -> list[Table]:
+        rows = [one for one in self._outcomes if isinstance(one, SessionOutcome)]
+        return [tables.sessions_table(rows, wide=self._form.verbose or width >= tables.WIDE)]
 
 
 def view_of(form: Form, *, sessions: bool = False) -> View:
@@ -173,13 +181,22 @@ def complain(message: str) -> None:
 
 def _write_line(line: str, style: str = "", stream: TextIO | None = None) -> None:
     """Write one line; in colour only where the environment forces it, since plain lines go to no terminal."""
-    target = stream or sys.stdout
-    if style and os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR"):
+    if stream is not None:
+        stream.write(line + "\n")
+    elif style and os.environ.get("FORCE_COLOR") and not os.environ.get("NO_COLOR"):
         tables.console(soft_wrap=True).print(line, style=style)
-        return
-    target.write(line + "\n")
+    else:
+        _write_bytes(f"{line}\n".encode(sys.stdout.encoding, "backslashreplace"))
 
 
 def _write_bytes(data: bytes) -> None:
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    """Write all of it at once: without a buffer, a write that a signal disturbs takes only a part."""
+    rest = memoryview(data)
+    try:
+        while rest:
+            rest = rest[sys.stdout.buffer.write(rest) :]
+        sys.stdout.buffer.flush()
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise OutputLostError(error.errno, error.strerror) from error

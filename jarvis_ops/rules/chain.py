@@ -19,7 +19,7 @@ from jarvis_ops.rules.tree import (
     TYPED,
     Tree,
 )
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 
 
 class Chain:

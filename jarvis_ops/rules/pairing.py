@@ -15,7 +15,7 @@ from typing import Any
 from jarvis_ops.model.finding import Finding, Severity
 from jarvis_ops.model.message import Message, ToolCall, ToolResult
 from jarvis_ops.model.record import Position, Record
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 
 UNUSABLE = frozenset({"", "unknown"})
 

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 
 NAME = "{:06d}.jsonl"
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 from jarvis_ops.model.conversation import Oddity
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 
 ENCODED = re.compile(r"[^A-Za-z0-9]")
 READABLE_BY_OTHERS = 0o044

@@ -5,7 +5,7 @@ from __future__ import annotations
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position, Record
-from jarvis_ops.rules.verdict import found
+from jarvis_ops.rules.findings import found
 
 
 class Turns:

@@ -137,6 +137,20 @@ def nul_char(folder: Folder) -> None:
     folder.expect("nul-char", "warning", "picnic.jsonl", 3)
 
 
+@sample("crlf")
+def crlf(folder: Folder) -> None:
+    folder.log("picnic", *(raw.replace(b"\n", b"\r\n") for raw in picnic().lines))
+    folder.expect("crlf", "info", "picnic.jsonl", 1)
+
+
+@sample("line-separator-char")
+def line_separator_char(folder: Folder) -> None:
+    talk = picnic()
+    talk.replace(3, b"dry, 19", "dry,\u202819".encode())
+    folder.log("picnic", *talk.lines)
+    folder.expect("line-separator-char", "info", "picnic.jsonl", 3)
+
+
 @sample("bad-shape")
 def bad_shape(folder: Folder) -> None:
     talk = picnic()

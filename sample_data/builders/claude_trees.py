@@ -163,4 +163,44 @@ def index_stale(folder: Folder) -> None:
     gone = {"sessionId": THIRD, "fullPath": f"/home/mina/.claude/{path(THIRD)}", "messageCount": 12}
     index = {"version": 1, "entries": [entry, gone], "originalPath": "/home/mina/garden"}
     folder.put(f"{PROJECT}/sessions-index.json", line(index))
-    folder.expect("index-stale", "warning", f"{PROJECT}/sessions-index.json")
+    for session in (SECOND, THIRD):
+        folder.expect("index-stale", "warning", f"{PROJECT}/sessions-index.json", id=session)
+
+
+@sample("attachment-missing")
+def attachment_missing(folder: Folder) -> None:
+    log = Transcript(FIRST)
+    log.user("Read the whole seed catalogue.")
+    log.call("msg_1", "toolu_catalogue", "cat catalogue.txt")
+    saved = f"/home/mina/.claude/{PROJECT}/{FIRST}/tool-results/toolu_catalogue.txt"
+    text = f"<persisted-output>\nOutput too large (212 KB). Full output saved to: {saved}\n</persisted-output>"
+    result = log.result("toolu_catalogue", text)
+    log.say("msg_2", "There are 212 kB of seeds to dream of.")
+    folder.put(path(FIRST), *log.lines)
+    folder.expect("attachment-missing", "error", path(FIRST), 3, id=result)
+
+
+@sample("tool-use-stop-without-call")
+def stop_without_call(folder: Folder) -> None:
+    log = planting()
+    log.user("Water the beans.")
+    log.say("msg_3", "I fetch the can.")
+    log.lines[-1] = log.lines[-1].replace(b'"stop_reason":"end_turn"', b'"stop_reason":"tool_use"')
+    log.user("Did you?")
+    log.say("msg_4", "Not yet.")
+    folder.put(path(FIRST), *log.lines)
+    folder.expect("tool-use-stop-without-call", "warning", path(FIRST), 7)
+
+
+@sample("retention-risk")
+def retention_risk(folder: Folder) -> None:
+    folder.put(path(FIRST), *planting().lines)
+    folder.put("settings.json", line({"cleanupPeriodDays": 14}))
+    folder.expect("retention-risk", "warning", "settings.json")
+
+
+@sample("deleted-session-traces")
+def deleted_session_traces(folder: Folder) -> None:
+    folder.put(path(FIRST), *planting().lines)
+    folder.text(f"{PROJECT}/{SECOND}/tool-results/toolu_1pots.txt", "eleven pots\n")
+    folder.expect("deleted-session-traces", "info", f"{PROJECT}/{SECOND}")

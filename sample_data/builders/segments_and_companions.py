@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import hashlib
+
 from builders.dialog import Dialog, call
 from builders.folder import Folder, line, sample, seal
 
@@ -57,6 +59,41 @@ def segment_changed(folder: Folder) -> None:
     folder.expect("segment-changed", "error", "kitchen.segments/000001.jsonl")
 
 
+@sample("late-lines")
+def late_lines(folder: Folder) -> None:
+    sealed(folder, 1, 2)
+    more = Dialog(first_id=30)
+    more.answer("One more word on tea: let it cool a little.")
+    folder.put("kitchen.segments/000001.jsonl", *tea().lines, *more.lines)
+    folder.expect("late-lines", "warning", "kitchen.segments/000001.jsonl")
+
+
+@sample("healed-segment")
+def healed_segment(folder: Folder) -> None:
+    """A segment differs from its marker, and the note of its repair says so: nothing is wrong."""
+    first = b"".join(tea().lines)
+    new = first.replace(b"Chamomile.", b"Chamomile tea.")
+    live = seal("kitchen", 1, first) + b"".join(bread().lines)
+    hashes = {"old": hashlib.sha256(first).hexdigest(), "new": hashlib.sha256(new).hexdigest()}
+    note = {"type": "pippa_segment_healed", "segment": "000001.jsonl", **hashes, "run": "20260116T080000Z-3fa9"}
+    folder.put("kitchen.segments/000001.jsonl", new)
+    folder.log("kitchen", live, line(note))
+
+
+@sample("orphan-file")
+def orphan_file(folder: Folder) -> None:
+    sealed(folder, 1, 2)
+    folder.put("kitchen.segments/3.jsonl", *garden().lines)
+    folder.expect("orphan-file", "warning", "kitchen.segments/3.jsonl")
+
+
+@sample("leftover-file")
+def leftover_file(folder: Folder) -> None:
+    folder.log("kitchen", *tea().lines)
+    folder.put("kitchen.jsonl.bak", *tea().lines[:2])
+    folder.expect("leftover-file", "info", "kitchen.jsonl.bak")
+
+
 @sample("segment-marker-missing")
 def segment_marker_missing(folder: Folder) -> None:
     folder.put("kitchen.segments/000001.jsonl", *tea().lines)
@@ -68,7 +105,7 @@ def segment_marker_missing(folder: Folder) -> None:
 def live_missing(folder: Folder) -> None:
     folder.put("kitchen.segments/000001.jsonl", *tea().lines)
     folder.metadata("kitchen")
-    folder.expect("live-missing", "warning", "kitchen.jsonl")
+    folder.expect("live-missing", "warning", "kitchen.segments/000001.jsonl")
 
 
 @sample("turn-split")

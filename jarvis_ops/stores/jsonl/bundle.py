@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 from dataclasses import dataclass
 from typing import Literal
@@ -122,8 +123,9 @@ def _segment_parts(
     odd: list[Oddity] = []
     if folder is None:
         return parts, odd
+    live = _identities(log) if log is not None and listing.segments else set()
     for number, entry in listing.segments:
-        if log is not None and entry.identity == log.identity:
+        if entry.identity in live:
             odd.append(_odd("unfinished-seal", folder, entry, conversation))
             continue
         if entry.kind != "file":
@@ -131,6 +133,15 @@ def _segment_parts(
         parts.append(folder.part(entry, number))
     odd += [_odd("segment-name", folder, entry, conversation) for entry in listing.misnamed]
     return parts, odd
+
+
+def _identities(log: Entry) -> set[tuple[int, int]]:
+    """What the live file was when its folder was listed, and what it is now that its segments have been listed."""
+    try:
+        status = os.stat(log.path)
+    except OSError:
+        return {log.identity}
+    return {log.identity, (status.st_dev, status.st_ino)}
 
 
 def _odd(what: str, folder: Folder, entry: Entry, conversation: str) -> Oddity:

@@ -13,6 +13,8 @@ from jarvis_ops.stores.jsonl.layout import Entry, Lister, printable
 
 PROJECTS = "projects"
 SAVED_RESULTS = "tool-results"
+AGENT_FILES = frozenset({"history.jsonl", "settings.json"})
+FOLDERS = ("folder", "dangling")
 UUID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}", re.IGNORECASE)
 Shape = Literal["flat", "nested", "projects", "project"]
 
@@ -39,16 +41,16 @@ def arrangement(path: str, lister: Lister) -> Arrangement:
     inner = os.path.join(path, PROJECTS)
     if _is_agent_root(entries, inner, lister):
         return Arrangement("projects", Naming("projects", cut=PROJECTS + "/"), inner, PROJECTS, path)
-    own_logs = any(entry.name.endswith(LOG) for entry in entries)
     if _is_project(os.path.basename(os.path.abspath(path)), entries, lister):
         return _below_projects("project", path)
-    if own_logs or _has_flat_marks(entries):
+    if _has_logs(entries) or _has_flat_marks(entries):
         return Arrangement("flat", Naming("flat"), path)
-    children = [(entry.name, _entries_or_none(lister, entry.path)) for entry in entries if entry.kind == "folder"]
+    children = {entry.name: _entries_or_none(lister, entry.path) for entry in entries if entry.kind == "folder"}
     is_named_so = os.path.basename(os.path.abspath(path)) == PROJECTS
-    if any(_is_project(name, inside, lister, is_expected=is_named_so) for name, inside in children):
+    if any(_is_project(name, inside or [], lister, is_expected=is_named_so) for name, inside in children.items()):
         return _below_projects("projects", path)
-    if any(_has_flat_marks(inside) or any(each.name.endswith(LOG) for each in inside) for _, inside in children):
+    # A folder that cannot be listed may hold logs: then it must be listed with the others, to be told of.
+    if any(inside is None or _has_flat_marks(inside) or _has_logs(inside) for inside in children.values()):
         return Arrangement("nested", Naming("flat"), path)
     return Arrangement("flat", Naming("flat"), path)
 
@@ -91,44 +93,48 @@ def _split_at_projects(path: str) -> tuple[str, list[str]] | None:
 def _is_agent_root(entries: list[Entry], inner: str, lister: Lister) -> bool:
     if not any(entry.name == PROJECTS and entry.kind == "folder" for entry in entries):
         return False
-    children = [each for each in _entries_or_none(lister, inner) if each.kind in ("folder", "dangling")]
-    own_logs = any(entry.name.endswith(LOG) and entry.name != "history.jsonl" for entry in entries)
-    if not own_logs and not _has_flat_marks(entries):
-        return bool(children)
+    inside = _entries_or_none(lister, inner)
+    others = [entry for entry in entries if entry.name not in AGENT_FILES]
+    if not _has_logs(others) and not _has_flat_marks(others):
+        # One that cannot be listed is the place of the logs all the same, and the store must not pass for empty.
+        return inside is None or len(others) < len(entries) or any(each.kind in FOLDERS for each in inside)
     # A directory of logs that happens to hold a folder of this name is no agent's root unless logs are in there.
-    return any(_is_project(each.name, _entries_or_none(lister, each.path), lister) for each in children)
+    return any(_is_project(each.name, _entries_or_none(lister, each.path) or [], lister) for each in inside or [])
 
 
 def _is_project(name: str, entries: list[Entry], lister: Lister, *, is_expected: bool = False) -> bool:
     """Whether a folder holds the transcripts of one project, judged by the names in it."""
     if _has_flat_marks(entries):
         return False
-    has_logs = any(entry.name.endswith(LOG) for entry in entries)
-    if has_logs and (is_expected or name.startswith("-")):
+    if _has_logs(entries) and (is_expected or name.startswith("-")):
         return True
     for entry in entries:
         if entry.name.endswith(LOG):
             if UUID.fullmatch(entry.name.removesuffix(LOG)) or entry.name.startswith("agent-"):
                 return True
         elif entry.kind == "folder" and UUID.fullmatch(entry.name):
-            inside = {each.name for each in _entries_or_none(lister, entry.path)}
+            inside = {each.name for each in _entries_or_none(lister, entry.path) or []}
             if inside & {SUBAGENTS, SAVED_RESULTS}:
                 return True
     return False
 
 
+def _has_logs(entries: Iterable[Entry]) -> bool:
+    return any(entry.name.endswith(LOG) for entry in entries)
+
+
 def _has_flat_marks(entries: Iterable[Entry]) -> bool:
+    """Whether there are files that Claude Code never writes beside its transcripts: it has metadata of agents only."""
     return any(
-        entry.name.endswith(METADATA) if entry.kind == "file" else _is_segment_folder(entry) for entry in entries
+        entry.name.endswith(SEGMENTS)
+        if entry.kind == "folder"
+        else entry.name.endswith(METADATA) and not entry.name.startswith("agent-")
+        for entry in entries
     )
 
 
-def _is_segment_folder(entry: Entry) -> bool:
-    return entry.kind == "folder" and entry.name.endswith(SEGMENTS)
-
-
-def _entries_or_none(lister: Lister, path: str) -> list[Entry]:
+def _entries_or_none(lister: Lister, path: str) -> list[Entry] | None:
     try:
         return lister.entries(path)
     except OSError:
-        return []
+        return None

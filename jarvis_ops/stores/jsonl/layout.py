@@ -73,8 +73,7 @@ def sort_segments(entries: Iterable[Entry]) -> SegmentListing:
     misnamed: list[Entry] = []
     for entry in entries:
         if SEGMENT_NAME.fullmatch(entry.name):
-            if entry.kind != "dangling":
-                segments.append((int(entry.name[:6]), entry))
+            segments.append((int(entry.name[:6]), entry))
         else:
             misnamed.append(entry)
     return SegmentListing(segments, misnamed)

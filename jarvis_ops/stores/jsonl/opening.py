@@ -46,7 +46,7 @@ def _stem(conversation: Conversation) -> PartFile:
     for file, suffix in named:
         if file is not None:
             return PartFile(file.file.removesuffix(suffix), file.path.removesuffix(suffix))
-    raise UnreadableError("it has no file", conversation=conversation.id)
+    raise UnreadableError("it has no file")
 
 
 def _beside(stem: PartFile, suffix: str) -> PartFile:
@@ -62,21 +62,17 @@ class Opening:
         self._live: HeldFile | None = None
         self._segments: dict[str, HeldFile] = {}
         self._inodes: dict[str, tuple[int, int]] = {}
+        # What was the live file at some moment of the search: a segment that is one of these may have grown since.
+        self._lives: set[tuple[int, int]] = set()
 
     def run(self) -> tuple[HeldFile, ...]:
         """All parts in reading order, the live file last. UnreadableError if one cannot be opened."""
-        try:
-            for _ in range(ATTEMPTS):
-                listing = self._attempt()
-                if listing is not None:
-                    self._check_complete(listing)
-                    return self._parts(listing)
-        except UnreadableError as error:
-            self.close()
-            raise UnreadableError(error.message, conversation=self._conversation.id) from error
-        self.close()
-        reason = f"{self._places.live.file}: it was sealed again and again while it was being opened"
-        raise UnreadableError(reason, conversation=self._conversation.id)
+        for _ in range(ATTEMPTS):
+            listing = self._attempt()
+            if listing is not None:
+                self._check_complete(listing)
+                return self._parts(listing)
+        raise UnreadableError(f"{self._places.live.file}: it was sealed again and again while it was being opened")
 
     def close(self) -> None:
         """Give every descriptor back."""
@@ -89,13 +85,12 @@ class Opening:
         if self._live is None or _identity(self._places.live) != self._live.identity:
             self._open_live()
         listing = self._list()
-        gone = self._open_segments(listing)
+        if not self._open_segments(listing):
+            return None
         if _names(self._list()) != _names(listing):
             return None
         if _identity(self._places.live) != (self._live.identity if self._live else None):
             return None
-        if gone is not None:
-            raise UnreadableError(f"{gone}: it is listed but is not there")
         return listing
 
     def _open_live(self) -> None:
@@ -107,6 +102,7 @@ class Opening:
         except FileNotFoundError:
             return
         self._live.stays_open = True
+        self._lives.add(self._live.identity)
 
     def _list(self) -> Listing:
         try:
@@ -116,27 +112,28 @@ class Opening:
         except OSError as error:
             raise UnreadableError(f"{self._places.segments.file}: {error.strerror or error}") from error
 
-    def _open_segments(self, listing: Listing) -> str | None:
-        """Open what is listed, save what is open already; the place of one that is not there, if any."""
-        gone = None
-        newest = {entry.name for _, entry in listing[-KEPT_OPEN:]}
+    def _open_segments(self, listing: Listing) -> bool:
+        """Open what is listed, save what is open already; False when one of them has just gone away."""
+        newest = {entry.name for _, entry in listing[max(0, len(listing) - KEPT_OPEN) :]}
         for number, entry in listing:
             held = self._segments.get(entry.name)
-            if held is None or self._inodes[entry.name] != entry.identity:
+            if held is None or self._inodes[entry.name] != entry.identity or held.identity in self._lives:
                 held = self._open_segment(number, entry)
             if held is None:
-                gone = self._segment_file(number, entry).file
-                continue
+                return False
             held.stays_open = entry.name in newest
             held.release()
-        return gone
+        return True
 
     def _open_segment(self, number: int, entry: Entry) -> HeldFile | None:
         stale = self._segments.pop(entry.name, None)
         if stale is not None:
             stale.close()
+        file = self._segment_file(number, entry)
+        if entry.kind == "dangling":
+            raise UnreadableError(f"{file.file}: it is a link that leads nowhere")
         try:
-            held = _open(self._segment_file(number, entry))
+            held = _open(file)
         except FileNotFoundError:
             return None
         self._segments[entry.name] = held

@@ -72,12 +72,13 @@ def _part_chunks(held: HeldFile) -> Iterator[Chunk]:
     """
     number, offset, position = 1, 0, 0
     end = held.end()
-    stream = io.BufferedReader(held.opened(), BUFFER)
+    file = held.opened()
+    stream = io.BufferedReader(file, BUFFER)
     try:
         while offset < end:
-            stream.raw.seek(position)
+            file.seek(position)
             lines = _read_lines(held, stream)
-            reached, position = stream.tell(), stream.raw.tell()
+            reached, position = stream.tell(), file.tell()
             if reached > end:
                 lines = _cut(lines, end - offset)
             elif not lines or (reached < end and not lines[-1].endswith(b"\n")):
@@ -90,7 +91,8 @@ def _part_chunks(held: HeldFile) -> Iterator[Chunk]:
             offset = reached
     finally:
         # Else the stream would close the file together with itself.
-        stream.detach()
+        if not file.closed:
+            stream.detach()
 
 
 def _read_lines(held: HeldFile, stream: io.BufferedReader[io.FileIO]) -> list[bytes]:

@@ -68,8 +68,12 @@ class JsonlStore:
 
 @contextmanager
 def _held_open(conversation: Conversation) -> Iterator[Snapshot]:
-    with closing(Opening(conversation)) as opening:
-        yield JsonlSnapshot(opening.run())
+    try:
+        with closing(Opening(conversation)) as opening:
+            yield JsonlSnapshot(opening.run())
+    except UnreadableError as error:
+        error.conversation = error.conversation or conversation.id
+        raise
 
 
 def _reason(error: OSError | ValueError) -> str:
