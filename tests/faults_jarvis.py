@@ -97,7 +97,15 @@ def lone_surrogate(writer: JarvisWriter) -> Expected:
 
 
 def bad_line(writer: JarvisWriter) -> Expected:
-    forms = (b"kernel: oops\n", b"[1,2]\n", b"17\n", b"null\n", b'{"id":"x","role":"us\n', b'{"role":"user","content":"x","n":NaN}\n', b'"text"\n')
+    forms = (
+        b"kernel: oops\n",
+        b"[1,2]\n",
+        b"17\n",
+        b"null\n",
+        b'{"id":"x","role":"us\n',
+        b'{"role":"user","content":"x","n":NaN}\n',
+        b'"text"\n',
+    )
     return Expected("bad-line", add(writer, writer.rng.choice(forms)))
 
 

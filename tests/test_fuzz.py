@@ -97,3 +97,12 @@ def test_mutated_files_are_judged_as_strictly_as_orjson_does(mutation: Mutation,
         for _ in range(rng.randint(1, 3)):
             content = mutation(rng, content)
         assert disagreements(content, judged(tmp_path, content, kind))[:5] == []
+
+
+@pytest.mark.parametrize("nest", [b"[", b'{"a":', b'[{"a":', b'{"a":['])
+def test_brackets_without_end_are_judged(nest: bytes, tmp_path: Path) -> None:
+    line = b'{"role":"user","content":' + nest * 20_000
+    content = line + b"\n" + b'{"role":"user","content":"x"}\n'
+    findings = judged(tmp_path, content, "jarvis")
+    assert disagreements(content, findings) == []
+    assert damaged_lines(findings) == {1}

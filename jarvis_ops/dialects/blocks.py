@@ -20,13 +20,13 @@ def read_blocks(content: Sequence[Any], path: str) -> tuple[list[ToolCall], list
     results: list[ToolResult] = []
     other = False
     for number, block in enumerate(content):
-        kind = block.get("type") if isinstance(block, dict) else None
+        kind = text(block.get("type")) if isinstance(block, dict) else None
         where = f"{path}[{number}]"
         if kind in {"tool_use", "server_tool_use"}:
             calls.append(
                 ToolCall(text(block.get("id")), str(block.get("name") or ""), where, argument_fault(block, "input"), kind != "tool_use")
             )
-        elif isinstance(kind, str) and kind.endswith("tool_result"):
+        elif kind is not None and kind.endswith("tool_result"):
             results.append(ToolResult(text(block.get("tool_use_id")), where, kind != "tool_result"))
         else:
             other = True

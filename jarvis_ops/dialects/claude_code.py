@@ -51,9 +51,9 @@ class ClaudeCode:
 
     def decode(self, record: Mapping[str, Any]) -> Message:
         """The Message of one line; only user, assistant and local command records count as sent."""
-        kind = record.get("type")
+        kind = text(record.get("type"))
         message = Message(
-            type=kind if isinstance(kind, str) else "",
+            type=kind or "",
             subtype=text(record.get("subtype")) or "",
             id=text(record.get("uuid")),
             parent_id=text(record.get("parentUuid")),
@@ -73,7 +73,7 @@ class ClaudeCode:
                 message.marker = dict(record)
         elif kind in SIDE_TYPES or message.id is None:
             message.marker = {key: record[key] for key in ("leafUuid", "explicit") if key in record}
-        if not isinstance(kind, str):
+        if kind is None:
             message.fault = "no type"
         return message
 

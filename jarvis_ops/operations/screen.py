@@ -27,6 +27,7 @@ from jarvis_ops.stores.base import Chunk, Snapshot
 LONG = 2_000
 UNUSABLE = frozenset({"", "unknown"})
 TEXT, OBJECT, NULL = b'"{n'
+LINE_FEED = 10
 # A lone half of a surrogate pair and U+0000 can only come from these escapes; a whole pair is looked at more closely.
 RISKY_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 ESCAPED_NUL = re.compile(rb"\\u0000")
@@ -98,51 +99,63 @@ class Screen:
                 file = chunk.part.file.file
                 self.new_file = self.last_role != ""
             self.check_bytes(chunk.lines)
-            self.loop(chunk)
+            self.loop(chunk.lines, file if chunk.first_line == 1 else "")
         if any(part.size == 0 for part in snapshot.parts):
             raise Odd
 
     def check_bytes(self, lines: list[bytes]) -> None:
-        """What can be said of many lines at once: encoding, escapes, line ends, lengths."""
+        """What can be said of many lines at once: encoding, escapes, line ends, lengths.
+
+        Long lines with escapes are left out: orjson reads those, and is the measure of their encoding.
+        """
         joined = b"".join(lines) if len(lines) > 1 else lines[0]
         size = len(joined)
         self.size += size
+        if joined[-1] != LINE_FEED or b"\r" in joined:
+            raise Odd
+        if size > self.long_line and max(map(len, lines)) > self.long_line:
+            raise Odd
+        if (b"\xe2" in joined or b"\xc2" in joined) and SEPARATOR.search(joined):
+            raise Odd
+        escapes = b"\\" in joined
+        if escapes and size > LONG * len(lines) // 2:
+            lines = [line for line in lines if len(line) <= LONG or b"\\" not in line]
+            joined = b"".join(lines)
         if not joined.isascii():
             joined.decode()
-            if (b"\xe2\x80" in joined if b"\xe2" in joined else False) or b"\xc2\x85" in joined:
-                if SEPARATOR.search(joined):
-                    raise Odd
-        if b"\\" in joined and RISKY_ESCAPE.search(joined):
+        if escapes and RISKY_ESCAPE.search(joined):
             for line in lines:
-                if RISKY_ESCAPE.search(line) and (ESCAPED_NUL.search(line) or orjson.loads(line) is None):
-                    raise Odd
-        if b"\r" in joined or joined[-1] != 10 or (size > self.long_line and max(map(len, lines)) > self.long_line):
-            raise Odd
+                if RISKY_ESCAPE.search(line):
+                    check_escapes(line)
 
-    def loop(self, chunk: Chunk) -> None:
-        """Judge the lines of a chunk. All that every line needs stands here, since a call a line would cost a third."""
+    def loop(self, lines: list[bytes], begins: str) -> None:
+        """Judge the lines of a chunk; `begins` is the file that begins with it, if any.
+
+        All that every line needs stands here, since a call a line would cost a third of the speed.
+        """
         decode, keys, open_calls = self.decode, self.keys, self.open
-        first = chunk.first_line == 1
-        file = chunk.part.file.file
-        for line in chunk.lines:
-            if len(line) > LONG and b"\\" in line:
-                self.general(line, file if first else "")
-                first = False
+        last_role, last_turn, special, taken = self.last_role, self.last_turn, self.new_file or begins != "", None
+        for line in lines:
+            if special or (len(line) > LONG and b"\\" in line):
+                self.pause(last_role, last_turn, taken)
+                self.general(line, begins)
+                last_role, last_turn, special, begins = self.last_role, self.last_turn, self.new_file, ""
                 continue
             try:
                 envelope = decode(line)
             except msgspec.DecodeError:
                 if line.strip(b" \t\r\n"):
                     raise
-                first = False
+                self.records -= 1
                 continue
             role = ROLES.get(envelope.role)  # type: ignore[arg-type]
             kind = memoryview(envelope.content)[0]
-            if role is None or (kind != TEXT and kind != NULL) or envelope.type is not None or self.new_file or first:
-                self.general(line, file if first else "")
-                first = False
+            if role is None or (kind != TEXT and kind != NULL) or envelope.type is not None:
+                self.pause(last_role, last_turn, taken)
+                self.general(line, "")
+                last_role, last_turn = self.last_role, self.last_turn
                 continue
-            self.records += 1
+            taken = envelope
             name = envelope.id
             if name is not None:
                 keys.append(hash(name))
@@ -150,26 +163,26 @@ class Screen:
                 keys.append(hash(line.strip()))
             else:
                 self.keyless = True
-            self.last_time = envelope.timestamp
             if role == "tool":
-                call_id = envelope.tool_call_id
-                if call_id not in open_calls:
-                    raise Odd
-                open_calls.remove(call_id)
+                open_calls.remove(envelope.tool_call_id)  # a KeyError for a result of no open call
                 if not open_calls:
-                    self.spans.append(self.opened)
-                    self.spans.append(len(keys))
-            elif open_calls or envelope.tool_call_id is not None:
-                raise Odd
-            elif role == "user" and self.last_role == "tool":
+                    self.spans.extend((self.opened, len(keys)))
+            elif open_calls or envelope.tool_call_id is not None or (role == "user" and last_role == "tool"):
                 raise Odd
             elif envelope.tool_calls and role == "assistant":
                 self.opened = len(keys)
                 for call in envelope.tool_calls:
                     self.call(call)
-            if not envelope.proactive and role != "system":
-                self.last_role = role
-                self.last_turn = envelope.turn_id
+            if role != "system" and not envelope.proactive:
+                last_role, last_turn = role, envelope.turn_id
+        self.pause(last_role, last_turn, taken)
+        self.records += len(lines)
+
+    def pause(self, last_role: str, last_turn: str | None, last: Envelope | None) -> None:
+        """Keep what the loop has in its variables; `last` is the message that it took last."""
+        self.last_role, self.last_turn = last_role, last_turn
+        if last is not None and last.timestamp is not None:
+            self.last_time = last.timestamp
 
     def call(self, call: Call) -> None:
         """A call: its id and its arguments must be beyond doubt."""
@@ -186,12 +199,16 @@ class Screen:
 
     def general(self, line: bytes, begins: str) -> None:
         """A line that the loop does not take: a marker, content in blocks, a long line, the one that `begins` a file."""
+        if not line.strip(b" \t\r\n"):
+            self.records -= 1
+            return
         value = orjson.loads(line)
         if not isinstance(value, dict):
             raise Odd
         message = self.dialect.decode(value)
-        self.records += 1
         if message.fault or not isinstance(value.get("proactive", False), bool):
+            raise Odd
+        if len(line) > LONG and b"\\" in line and holds_nul(value):
             raise Odd
         if message.id is not None:
             self.keys.append(hash(message.id))
@@ -220,8 +237,7 @@ class Screen:
                     raise Odd
                 self.open.remove(result.id)
             if not self.open:
-                self.spans.append(self.opened)
-                self.spans.append(len(self.keys))
+                self.spans.extend((self.opened, len(self.keys)))
             role = "tool"
         elif self.open or message.results or (role == "user" and self.last_role == "tool"):
             raise Odd
@@ -269,12 +285,28 @@ class Screen:
             raise Odd
 
 
+def check_escapes(line: bytes) -> None:
+    """Raise Odd for an escaped U+0000; the strict reader refuses half a surrogate pair."""
+    if ESCAPED_NUL.search(line):
+        raise Odd
+    orjson.loads(line)
+
+
+def holds_nul(value: object) -> bool:
+    """Whether U+0000 is in any text of a line that is read already, which is quicker to see there than in its escapes."""
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(map(holds_nul, value)) or any(map(holds_nul, value.values()))
+    return isinstance(value, list) and any(map(holds_nul, value))
+
+
 def screened(snapshot: Snapshot, settings: Settings, *, compacts: bool) -> Screen | None:
     """The screen after a conversation went through it; None when it is in any way odd."""
     screen = Screen(settings, compacts=compacts)
     try:
         screen.read(snapshot)
         screen.settle()
-    except (Odd, msgspec.DecodeError, orjson.JSONDecodeError, UnicodeDecodeError, RecursionError):
+    except (Odd, KeyError, msgspec.DecodeError, orjson.JSONDecodeError, UnicodeDecodeError, RecursionError):
         return None
     return screen

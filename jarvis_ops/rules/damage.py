@@ -186,6 +186,8 @@ def glued(raw: bytes, is_record: IsRecord) -> Damage | None:
         return None
     body = raw.strip()
     torn = len(body) - sum(len(raw[piece.start : piece.end].strip()) for piece in pieces)
+    if torn == 0 and len(pieces) == 1:
+        return None  # one record and nothing beside it: its text is at fault
     head = raw[: pieces[0].start].strip()
     facts: dict[str, Any] = {"records": len(pieces), "torn_bytes": torn}
     detail = (

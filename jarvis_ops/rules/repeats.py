@@ -4,22 +4,24 @@ from __future__ import annotations
 
 from array import array
 from collections import Counter
-from collections.abc import Collection
+from collections.abc import Sequence
 
-# Beyond so many hashes they are compared in portions, so that the comparison needs little memory.
-PORTION = 200_000
+# More hashes than this are dealt out into boxes first, so that comparing them needs the memory of one box.
+MANY = 50_000
+BOXES = 32
 
 
-def repeats(hashes: Collection[int]) -> frozenset[int]:
-    """The hashes that stand more than once, found with little more memory than one portion of them needs."""
-    portions = 1 + len(hashes) // PORTION
-    again: set[int] = set()
-    if portions == 1:
-        if len(set(hashes)) == len(hashes):
-            return frozenset()
-        return frozenset(key for key, count in Counter(hashes).items() if count > 1)
-    for part in range(portions):
-        mine = array("q", (key for key in hashes if key % portions == part))
-        if len(set(mine)) != len(mine):
-            again.update(key for key, count in Counter(mine).items() if count > 1)
-    return frozenset(again)
+def repeats(hashes: Sequence[int]) -> frozenset[int]:
+    """The hashes that stand more than once."""
+    if len(hashes) <= MANY:
+        return _repeats_in(hashes)
+    boxes = [array("q") for _ in range(BOXES)]
+    for key in hashes:
+        boxes[key % BOXES].append(key)
+    return frozenset().union(*map(_repeats_in, boxes))
+
+
+def _repeats_in(hashes: Sequence[int]) -> frozenset[int]:
+    if len(set(hashes)) == len(hashes):
+        return frozenset()
+    return frozenset(key for key, count in Counter(hashes).items() if count > 1)

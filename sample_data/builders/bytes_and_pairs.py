@@ -67,7 +67,7 @@ def nul_run(folder: Folder) -> None:
 @sample("bad-utf8")
 def bad_utf8(folder: Folder) -> None:
     talk = reading()
-    talk.replace(1, "책".encode(), "책".encode("cp949"))
+    talk.replace(1, "책을".encode(), "책을".encode("cp949"))
     folder.log("reading", *talk.lines)
     folder.expect("bad-utf8", "error", "reading.jsonl", 1)
 

@@ -20,7 +20,9 @@ def conversation(folder: Path, name: str, *records: dict[str, object], **metadat
     log = folder / f"{name}.jsonl"
     log.write_bytes(b"".join(orjson.dumps(record) + b"\n" for record in records))
     about = folder / f"{name}.meta.json"
-    about.write_bytes(orjson.dumps({"id": name, **metadata}))
+    # Half a surrogate pair stands for a byte that is no UTF-8, which no JSON can hold.
+    known = {} if any("\ud800" <= letter <= "\udfff" for letter in name) else {"id": name}
+    about.write_bytes(orjson.dumps({**known, **metadata}))
     log.chmod(0o600)
     about.chmod(0o600)
     return log

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import os
 import re
+import stat
 from dataclasses import dataclass
 from typing import Literal
 
 from jarvis_ops.model.conversation import Conversation, Oddity, PartFile
-from jarvis_ops.stores.jsonl.layout import Entry, SegmentListing, sort_segments
+from jarvis_ops.stores.jsonl.layout import Entry, Kind, SegmentListing, sort_segments
 from jarvis_ops.stores.jsonl.tree import Folder
 
 LOG, METADATA, SEGMENTS, LOCK = ".jsonl", ".meta.json", ".segments", ".lock"
@@ -87,13 +88,14 @@ def conversation_of(
     """The conversation that a bundle is, if it is one, and what is odd about its files."""
     name = naming.id(folder.place(stem))
     listing, segment_folder = _segment_listing(folder, bundle)
-    segments, odd = _segment_parts(segment_folder, listing, bundle.log, name)
+    log = bundle.log or (_log_now(folder, stem) if bundle.segments else None)
+    segments, odd = _segment_parts(segment_folder, listing, log, name)
     unlisted = segment_folder is not None and bool(segment_folder.unreadable)
-    if bundle.log is None and not segments and not unlisted and bundle.metadata is None:
+    if log is None and not segments and not unlisted and bundle.metadata is None:
         return None, odd
-    live = folder.part(bundle.log) if bundle.log else None
-    if bundle.log is not None and bundle.log.kind != "file":
-        odd.append(Oddity("not-a-file", folder.place(bundle.log.name), conversation=name, path=bundle.log.path))
+    live = folder.part(log) if log else None
+    if log is not None and log.kind != "file":
+        odd.append(Oddity("not-a-file", folder.place(log.name), conversation=name, path=log.path))
     session_id, parent = naming.lineage(name)
     found = Conversation(
         id=name,
@@ -133,6 +135,17 @@ def _segment_parts(
         parts.append(folder.part(entry, number))
     odd += [_odd("segment-name", folder, entry, conversation) for entry in listing.misnamed]
     return parts, odd
+
+
+def _log_now(folder: Folder, stem: str) -> Entry | None:
+    """The live file that was not there when its folder was listed: some agents seal by moving it away first."""
+    path = os.path.join(folder.path, stem + LOG)
+    try:
+        status = os.stat(path)
+    except OSError:
+        return None
+    kind: Kind = "file" if stat.S_ISREG(status.st_mode) else "other"
+    return Entry(stem + LOG, path, kind, (status.st_dev, status.st_ino))
 
 
 def _identities(log: Entry) -> set[tuple[int, int]]:

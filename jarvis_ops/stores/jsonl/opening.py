@@ -62,8 +62,7 @@ class Opening:
         self._live: HeldFile | None = None
         self._segments: dict[str, HeldFile] = {}
         self._inodes: dict[str, tuple[int, int]] = {}
-        # What was the live file at some moment of the search: a segment that is one of these may have grown since.
-        self._lives: set[tuple[int, int]] = set()
+        self._last_name = ""
 
     def run(self) -> tuple[HeldFile, ...]:
         """All parts in reading order, the live file last. UnreadableError if one cannot be opened."""
@@ -102,7 +101,6 @@ class Opening:
         except FileNotFoundError:
             return
         self._live.stays_open = True
-        self._lives.add(self._live.identity)
 
     def _list(self) -> Listing:
         try:
@@ -113,11 +111,16 @@ class Opening:
             raise UnreadableError(f"{self._places.segments.file}: {error.strerror or error}") from error
 
     def _open_segments(self, listing: Listing) -> bool:
-        """Open what is listed, save what is open already; False when one of them has just gone away."""
+        """Open what is listed, save what is open already; False when one of them has just gone away.
+
+        The last one of the listing before may have been the live file under a second name, and have grown since.
+        """
+        self._forget(self._last_name)
+        self._last_name = listing[-1][1].name if listing else ""
         newest = {entry.name for _, entry in listing[max(0, len(listing) - KEPT_OPEN) :]}
         for number, entry in listing:
             held = self._segments.get(entry.name)
-            if held is None or self._inodes[entry.name] != entry.identity or held.identity in self._lives:
+            if held is None or self._inodes[entry.name] != entry.identity:
                 held = self._open_segment(number, entry)
             if held is None:
                 return False
@@ -126,9 +129,7 @@ class Opening:
         return True
 
     def _open_segment(self, number: int, entry: Entry) -> HeldFile | None:
-        stale = self._segments.pop(entry.name, None)
-        if stale is not None:
-            stale.close()
+        self._forget(entry.name)
         file = self._segment_file(number, entry)
         if entry.kind == "dangling":
             raise UnreadableError(f"{file.file}: it is a link that leads nowhere")
@@ -139,6 +140,11 @@ class Opening:
         self._segments[entry.name] = held
         self._inodes[entry.name] = entry.identity
         return held
+
+    def _forget(self, name: str) -> None:
+        stale = self._segments.pop(name, None)
+        if stale is not None:
+            stale.close()
 
     def _segment_file(self, number: int, entry: Entry) -> PartFile:
         return PartFile(f"{self._places.segments.file}/{printable(entry.name)}", entry.path, number)
