@@ -56,6 +56,12 @@ class UnknownDialectError(OpsError):
     code = "unknown-dialect"
 
 
+class WorkerDiedError(OpsError):
+    """A process that judged conversations was ended from outside, mostly for want of memory."""
+
+    code = "worker-died"
+
+
 class BusyError(OpsError):
     """A conversation is in use; it was left alone."""
 

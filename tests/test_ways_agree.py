@@ -14,6 +14,7 @@ from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.judge import judge
 from jarvis_ops.operations.screen import screened
 from jarvis_ops.operations.surroundings import look_around
+from jarvis_ops.stores.base import BEGINNING
 from jarvis_ops.stores.open import open_store
 from tests.faults_jarvis import ANYWHERE, LAST
 from tests.generate import NOW, JarvisWriter, Line, cuttable, write_jarvis
@@ -31,7 +32,8 @@ def both_ways(folder: Path, settings: Settings) -> tuple[bool, Verdict, Verdict]
     around = look_around(store, inventory)
     (conversation,) = inventory.conversations
     with store.open(conversation) as snapshot:
-        clean = screened(snapshot, settings, compacts=settings.profile != "jarvis") is not None
+        screen = screened(snapshot, settings, begin=BEGINNING, end=None)
+        clean = screen is not None and screen.settled()
         fast = judge(store, conversation, snapshot, settings, around)
         exact = judge(store, conversation, snapshot, settings, around, screen=False)
     return clean, fast, exact

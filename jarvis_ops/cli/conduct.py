@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Generator
-from concurrent.futures import BrokenExecutor
 
 from jarvis_ops.cli import fault
 from jarvis_ops.cli.interruption import INTERRUPTED, TERMINATED, Interruption, Terminated
@@ -21,12 +20,6 @@ class UnexpectedFaultError(OpsError):
     """A fault of the program itself; its report file is named in the message."""
 
     code = "unexpected"
-
-
-class WorkerDiedError(OpsError):
-    """A process that judged conversations was ended from outside, mostly for want of memory."""
-
-    code = "worker-died"
 
 
 def conduct(
@@ -70,8 +63,6 @@ def _outcomes(reporting: Reporting, work: Work, interruption: Interruption, stop
         return TERMINATED
     except (BrokenPipeError, OutputLostError):
         raise
-    except BrokenExecutor:
-        reporting.fail(WorkerDiedError("a process that judged conversations died; try --executor serial"))
     except Exception as error:  # noqa: BLE001  the report is owed whatever the fault
         reporting.fail(UnexpectedFaultError(fault.keep(error)))
     return INTERRUPTED if interruption.noted else 0

@@ -128,7 +128,17 @@ class Judging:
         sizes = [log_bytes(one) for one in chosen]
         workers = processes(self._manner.executor, sizes)
         with open_executor(workers) as executor, progress(self._form, sum(sizes)) as advance:
-            for outcome in verify(store, inventory, chosen, settings, whole=whole, executor=executor, advance=advance):
+            outcomes = verify(
+                store,
+                inventory,
+                chosen,
+                settings,
+                whole=whole,
+                executor=executor,
+                workers=workers,
+                advance=advance,
+            )
+            for outcome in outcomes:
                 if self._remembering is not None:
                     self._remembering.memory.judged(outcome)
                 yield _narrowed(outcome, self._manner.rules)

@@ -23,8 +23,9 @@ def read_blocks(content: Sequence[Any], path: str) -> tuple[list[ToolCall], list
         kind = text(block.get("type")) if isinstance(block, dict) else None
         where = f"{path}[{number}]"
         if kind in {"tool_use", "server_tool_use"}:
+            fault = argument_fault(block, "input")
             calls.append(
-                ToolCall(text(block.get("id")), str(block.get("name") or ""), where, argument_fault(block, "input"), kind != "tool_use")
+                ToolCall(text(block.get("id")), str(block.get("name") or ""), where, fault, kind != "tool_use")
             )
         elif kind is not None and kind.endswith("tool_result"):
             results.append(ToolResult(text(block.get("tool_use_id")), where, kind != "tool_result"))
@@ -61,7 +62,7 @@ def kind_of(value: object) -> str:
         return "a boolean"
     if isinstance(value, int | float):
         return "a number"
-    return {str: "a string", list: "a list", dict: "an object"}.get(type(value), "no JSON value")
+    return "a string" if isinstance(value, str) else "a list" if isinstance(value, list) else "an object"
 
 
 def text(value: object) -> str | None:
@@ -70,7 +71,7 @@ def text(value: object) -> str | None:
 
 
 def milliseconds(value: object) -> int | None:
-    """A stored time as milliseconds since the epoch: a number in ms or s, or ISO 8601 text (UTC if it names no zone)."""
+    """A stored time as milliseconds since the epoch: a number in ms or s, or ISO 8601 text (UTC without a zone)."""
     if isinstance(value, bool) or value is None:
         return None
     if isinstance(value, int | float):

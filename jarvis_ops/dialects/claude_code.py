@@ -11,8 +11,9 @@ from jarvis_ops.model.message import Message
 
 SIDE_TYPES = frozenset(
     {
-        "summary", "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "ai-title", "custom-title",
-        "agent-name", "agent-setting", "tag", "mode", "permission-mode", "pr-link", "progress", "attachment",
+        "summary", "file-history-snapshot", "file-history-delta", "queue-operation", "last-prompt", "ai-title",
+        "custom-title", "agent-name", "agent-setting", "tag", "mode", "permission-mode", "pr-link", "progress",
+        "attachment",
     }
 )  # fmt: skip
 OWNERS = ("sessionId", "leafUuid", "messageId")
@@ -103,6 +104,8 @@ def decode_message(record: Mapping[str, Any], message: Message) -> None:
     local = isinstance(content, str) and content.startswith(LOCAL_OUTPUT)
     if local or record.get("isMeta") is True:
         message.subtype = "local_command"
+    if record.get("isMeta") is True and "sourceToolUseID" in record:
+        message.sent = False  # what a tool adds to its result; it goes out behind all results
     if record.get("isCompactSummary") is True:
         message.subtype = "compact_summary"
     message.typed = other and not message.results and not message.subtype

@@ -35,13 +35,19 @@ class Jarvis:
         """A known role at the top level, or one of our markers; goose's messages (`created`, no id) are not ours."""
         if is_marker(record):
             return True
-        return text(record.get("role")) in ROLES and "uuid" not in record and not ("created" in record and "timestamp" not in record)
+        return (
+            text(record.get("role")) in ROLES
+            and "uuid" not in record
+            and not ("created" in record and "timestamp" not in record)
+        )
 
     def is_record(self, value: Mapping[str, Any]) -> bool:
         """A message with something in it, or a marker: a content block or a nested call is neither."""
         if is_marker(value):
             return True
-        return text(value.get("role")) in ROLES and any(key in value for key in ("content", "tool_calls", "tool_call_id"))
+        return text(value.get("role")) in ROLES and any(
+            key in value for key in ("content", "tool_calls", "tool_call_id")
+        )
 
     def good_id(self, call_id: str) -> bool:  # noqa: ARG002 - which provider a JARVIS talks to is its own choice
         """Any id will do: the store belongs to no one provider."""
@@ -134,4 +140,6 @@ def listed(value: object, path: str, calls: list[ToolCall], message: Message) ->
         inner = call.get("function")
         function = inner if isinstance(inner, dict) else call
         name = function.get("name") or function.get("tool") or ""
-        calls.append(ToolCall(text(call.get("id")), str(name), f"{path}[{number}]", argument_fault(function, "arguments")))
+        calls.append(
+            ToolCall(text(call.get("id")), str(name), f"{path}[{number}]", argument_fault(function, "arguments"))
+        )

@@ -9,11 +9,11 @@ from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.operations.reading import Reading
 from jarvis_ops.rules.chain import Chain
+from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.pairing import Pairing
 from jarvis_ops.rules.repeats import repeats
 from jarvis_ops.rules.tree import FOREIGN, MESSAGE, SIDE, SUPERSEDED, Tree
 from jarvis_ops.rules.turns import Turns
-from jarvis_ops.rules.findings import found
 
 # Branches off the chain are walked one by one under `--scope full`, so many at most.
 BRANCHES = 1_000
@@ -78,7 +78,7 @@ class Branching:
         return chain
 
     def foreign(self) -> None:
-        """Name the records of another session that stand behind the first own one; before it they are copied history."""
+        """Name the records of another session behind the first own one; those before it are copied history."""
         tree = self.tree
         if not tree.sessions:
             return
@@ -92,7 +92,9 @@ class Branching:
             name = tree.session_names[session]
             detail = f"the record belongs to session {name}"
             facts = {"session": name}
-            self.findings.append(found("foreign-record", tree.position(number), detail, record_id=tree.ids[number], facts=facts))
+            self.findings.append(
+                found("foreign-record", tree.position(number), detail, record_id=tree.ids[number], facts=facts)
+            )
 
     def finish(self, chain: Chain, frontier: str, *, full: bool) -> None:
         """Judge the chain and the pairs on it; what was compacted counts as infos unless `full`."""
@@ -126,7 +128,9 @@ class Branching:
         pairing = self.fed(numbers, Pairing(self.dialect.good_id, self.dialect.unique_id), compacted=compacted)
         again = repeats(pairing.ids)
         if again:
-            pairing = self.fed(numbers, Pairing(self.dialect.good_id, self.dialect.unique_id, again), compacted=compacted)
+            pairing = self.fed(
+                numbers, Pairing(self.dialect.good_id, self.dialect.unique_id, again), compacted=compacted
+            )
         return pairing
 
     def fed(self, numbers: Iterable[int], pairing: Pairing, *, compacted: bool) -> Pairing:
@@ -170,7 +174,7 @@ class Branching:
 
 
 def duplicates(make_reading: Callable[[], Reading], dialect: Dialect, tree: Tree) -> list[Finding]:
-    """Records with an id that stood before: with other content, or the same bytes again (the agent's reader takes one)."""
+    """Records with an id that stood before: with other content, or byte for byte (the agent's reader takes one)."""
     if len(tree.index) == len(tree.ids):
         return []
     counts = Counter(tree.ids)
@@ -178,7 +182,7 @@ def duplicates(make_reading: Callable[[], Reading], dialect: Dialect, tree: Tree
     findings = []
     for record, value in make_reading():
         message = dialect.decode(value)
-        if message.id is None or counts[message.id] < 2:  # noqa: PLR2004 - twice is what makes a duplicate
+        if message.id is None or counts[message.id] < 2:
             continue
         raw = record.raw.strip()
         earlier = first.setdefault(message.id, (raw, record.line))

@@ -45,10 +45,10 @@ def judge_linear(
             break
         known = learned
     open_calls = bool(linear.pairing.open)
-    waiting = open_calls or linear.turns.accepted is not None or (linear.turns.last is not None and linear.turns.last.typed)
-    frontier = sign_of_life(
-        conversation, metadata, linear.turns, settings, open_calls=open_calls, hard=hard() if waiting else ""
+    waiting = (
+        open_calls or linear.turns.accepted is not None or (linear.turns.last is not None and linear.turns.last.typed)
     )
+    frontier = sign_of_life(metadata, linear.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
     segments = [] if partial else list(judge_segments(snapshot, conversation, linear, settings))
     gap = any(finding.rule == "segment-gap" for finding in segments)
     linear.finish(frontier, whole=not gap and not partial)
@@ -74,14 +74,18 @@ def judge_tree(
 
     side = conversation.parent is not None or "/agent-" in f"/{conversation.id}"
     tree = Branching(
-        reading(tail(snapshot, dialect) if partial else None), dialect, own=conversation.session_id, side=side, partial=partial
+        reading(tail(snapshot, dialect) if partial else None),
+        dialect,
+        own=conversation.session_id,
+        side=side,
+        partial=partial,
     )
     tree.run()
     repeated = [] if partial else duplicates(reading, dialect, tree.tree)
     chain = tree.build()
     open_calls = tree.open_calls(chain)
     waiting = open_calls or (tree.turns.last is not None and tree.turns.last.typed)
-    frontier = sign_of_life(conversation, None, tree.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
+    frontier = sign_of_life(None, tree.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
     tree.finish(chain, frontier, full=settings.scope == "full")
     missing = [finding for path, finding in tree.attachments if not kept(conversation, path)]
     return Verdict(

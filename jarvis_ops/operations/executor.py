@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-import multiprocessing
 import os
 import signal
 import sys
 import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import Executor, ProcessPoolExecutor
 from contextlib import contextmanager
-from multiprocessing.context import BaseContext
+from typing import TYPE_CHECKING
 
 from jarvis_ops.errors import UsageError
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+    from multiprocessing.context import BaseContext
 
 # Bytes that a second process has to take over before starting it pays. A forked one starts in about 10 ms, a
 # spawned one imports everything anew; a log is judged at some 400 MB/s.
@@ -48,12 +50,12 @@ def cores() -> int:
 
 
 def _paying(sizes: Sequence[int]) -> int:
-    """All processors when enough work would leave the first one: the largest conversation is never divided."""
-    workers = min(cores(), len(sizes))
-    if workers < 2:
+    """Processes when enough work would leave the first one; of a single conversation it keeps a portion itself."""
+    total, all_cores = sum(sizes), cores()
+    if all_cores < 2 or not sizes:
         return 0
-    total = sum(sizes)
-    saved = total - max(*sizes, total // workers)
+    workers = min(all_cores, len(sizes)) if len(sizes) > 1 else all_cores - 1
+    saved = total - (max(*sizes, total // workers) if len(sizes) > 1 else total // all_cores)
     return workers if saved >= (FORK_PAYS if fork_is_safe() else SPAWN_PAYS) else 0
 
 
@@ -68,6 +70,10 @@ def open_executor(workers: int) -> Iterator[Executor | None]:
     if not workers:
         yield None
         return
+    # Two imports that only a run with processes has to wait for.
+    import multiprocessing
+    from concurrent.futures import ProcessPoolExecutor
+
     context: BaseContext = multiprocessing.get_context("fork" if fork_is_safe() else "spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_in_worker)
     try:

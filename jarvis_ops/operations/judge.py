@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -23,8 +23,13 @@ from jarvis_ops.operations.sealed import judge_segments
 from jarvis_ops.operations.surroundings import Surroundings, read_metadata
 from jarvis_ops.rules.damage import strict
 from jarvis_ops.rules.findings import found
-from jarvis_ops.stores.base import Snapshot, Store
+from jarvis_ops.stores.base import BEGINNING, Snapshot, Store
 
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
+
+# Who shares in looking at one conversation: an executor and the number of its processes.
+Hands = tuple["Executor", int] | None
 # How many lines are looked at for the dialect, whole or not.
 LOOKED_AT = 200
 
@@ -37,18 +42,19 @@ def judge(
     around: Surroundings,
     *,
     screen: bool = True,
+    hands: Hands = None,
 ) -> Verdict:
     """Judge a conversation that is held open. UnknownDialectError if its records are of no known form.
 
-    With `screen`, the fast way is tried first; the verdict is the same without it.
+    With `screen`, the fast way is tried first; the verdict is the same without it. `hands` share in it.
     """
     dialect = dialect_of(snapshot, conversation, settings)
     metadata, fault = read_metadata(store, conversation)
     hard = _once(lambda: hard_sign(store, conversation, snapshot, around))
-    verdict = at_a_glance(conversation, snapshot, dialect, settings) if screen else None
+    verdict = at_a_glance(store, conversation, snapshot, dialect, settings, hands) if screen else None
     if verdict is None:
         # Most conversations are healthy, and their start-up time is better spent on them.
-        from jarvis_ops.operations import exact  # noqa: PLC0415
+        from jarvis_ops.operations import exact
 
         if dialect.tree:
             verdict = exact.judge_tree(conversation, snapshot, dialect, settings, hard)
@@ -58,19 +64,27 @@ def judge(
     if metadata is not None and isinstance(metadata.get("parent_id"), str):
         verdict.branch_of = metadata["parent_id"]
     order = {part.file.file: number for number, part in enumerate(snapshot.parts)}
-    verdict.findings.sort(key=lambda one: (order.get(one.position.file, -1), one.position.line or 0, one.position.offset or 0))
+    verdict.findings.sort(
+        key=lambda one: (order.get(one.position.file, -1), one.position.line or 0, one.position.offset or 0)
+    )
     if settings.scope == "last-turn":
         verdict.findings = [with_line(finding, snapshot) for finding in verdict.findings]
     return verdict
 
 
 def at_a_glance(
-    conversation: Conversation, snapshot: Snapshot, dialect: Dialect, settings: Settings
+    store: Store, conversation: Conversation, snapshot: Snapshot, dialect: Dialect, settings: Settings, hands: Hands
 ) -> Verdict | None:
     """The verdict on a conversation in whose records nothing is odd; None when the exact way must judge."""
     if dialect.tree or settings.scope == "last-turn":
         return None
-    screen = screened(snapshot, settings, compacts=settings.profile != "jarvis")
+    if hands is not None:
+        from jarvis_ops.operations.portions import screened_in_portions
+
+        screen = screened_in_portions(store, conversation, snapshot, settings, *hands)
+    else:
+        screen = screened(snapshot, settings, begin=BEGINNING, end=None)
+        screen = screen if screen is not None and screen.settled() else None
     if screen is None:
         return None
     return Verdict(
@@ -103,7 +117,8 @@ def dialect_of(snapshot: Snapshot, conversation: Conversation, settings: Setting
     found_dialect = detect(list(sample(snapshot)), layout=conversation.layout, companions=companion)
     if found_dialect is None:
         raise UnknownDialectError(
-            f"{conversation.id}: its records are of no form that is known; --dialect says how to read it", conversation=conversation.id
+            f"{conversation.id}: its records are of no form that is known; --dialect says how to read it",
+            conversation=conversation.id,
         )
     return found_dialect
 
@@ -132,7 +147,11 @@ def companions(
     """What the metadata of a JARVIS conversation says wrongly, or that it is missing."""
     if conversation.metadata is None:
         if around.metadata and conversation.live is not None and verdict.dialect == Jarvis.name:
-            yield found("meta-missing", Position(conversation.live.file), "it has no metadata file, although the others here have one")
+            yield found(
+                "meta-missing",
+                Position(conversation.live.file),
+                "it has no metadata file, although the others here have one",
+            )
         return
     at = Position(conversation.metadata.file)
     if fault and (verdict.dialect == Jarvis.name or metadata is None):
@@ -152,4 +171,6 @@ def with_line(finding: Finding, snapshot: Snapshot) -> Finding:
     at = finding.position
     if at.line is not None or at.offset is None:
         return finding
-    return msgspec.structs.replace(finding, position=msgspec.structs.replace(at, line=snapshot.line_at(at.file, at.offset)))
+    return msgspec.structs.replace(
+        finding, position=msgspec.structs.replace(at, line=snapshot.line_at(at.file, at.offset))
+    )

@@ -15,6 +15,7 @@ from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.surroundings import Surroundings, read_object
+from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.store import (
     FileMode,
     Transcript,
@@ -25,7 +26,6 @@ from jarvis_ops.rules.store import (
     judge_retention,
     judge_transcript,
 )
-from jarvis_ops.rules.findings import found
 from jarvis_ops.stores.base import Store
 
 HISTORY_LIMIT = 256 << 20
@@ -74,7 +74,9 @@ class Landscape:
                 yield finding
         yield from judge_folders(self.transcripts, self.folders)
         for file, session in self.around.stale:
-            yield found("stale-running", Position(file), f"it says that session {session} is busy, and its process is gone")
+            yield found(
+                "stale-running", Position(file), f"it says that session {session} is busy, and its process is gone"
+            )
         for oddity in self.inventory.oddities:
             yield from self.agent_file(oddity)
 

@@ -12,10 +12,10 @@ from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position, Record
 from jarvis_ops.operations.reading import Reading
+from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.pairing import Pairing
 from jarvis_ops.rules.repeats import repeats
 from jarvis_ops.rules.turns import Turns
-from jarvis_ops.rules.findings import found
 
 
 class Known(NamedTuple):
@@ -141,4 +141,6 @@ class Linear:
                 fields, at = self.compactions[number]
                 detail = f"the compaction names message {name} ({field}), which is not in the record"
                 record_id = fields.get("id") if isinstance(fields.get("id"), str) else None
-                self.findings.append(found("compaction-dangling", at, detail, record_id=record_id, facts={"names": name}))
+                self.findings.append(
+                    found("compaction-dangling", at, detail, record_id=record_id, facts={"names": name})
+                )

@@ -14,8 +14,8 @@ from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position, Record
 from jarvis_ops.model.settings import Limits
 from jarvis_ops.rules import damage
-from jarvis_ops.rules.text import BYTE_ORDER_MARK, judge_text
 from jarvis_ops.rules.findings import found
+from jarvis_ops.rules.text import BYTE_ORDER_MARK, judge_text
 from jarvis_ops.stores.base import Snapshot
 
 
@@ -27,7 +27,9 @@ class Reading:
     left alone, and `growing` set, while a writer holds the file.
     """
 
-    def __init__(self, snapshot: Snapshot, dialect: Dialect, limits: Limits, records: Iterator[Record] | None = None) -> None:
+    def __init__(
+        self, snapshot: Snapshot, dialect: Dialect, limits: Limits, records: Iterator[Record] | None = None
+    ) -> None:
         self.snapshot = snapshot
         self.dialect = dialect
         self.limits = limits
@@ -105,9 +107,14 @@ class Reading:
             if record.line is not None:
                 facts["lines"] = [record.line + number for number in range(verdict.lines)]
         self.damaged = self.damaged or not verdict.pieces or bool(facts.get("torn_bytes"))
-        self.findings.append(found(verdict.rule, record.position(), verdict.detail, record_id=verdict.record_id, facts=facts))
+        self.findings.append(
+            found(verdict.rule, record.position(), verdict.detail, record_id=verdict.record_id, facts=facts)
+        )
         for piece in verdict.pieces:
-            yield Record(record.file, record.line, record.offset + piece.start, record.raw[piece.start : piece.end]), piece.value
+            yield (
+                Record(record.file, record.line, record.offset + piece.start, record.raw[piece.start : piece.end]),
+                piece.value,
+            )
 
     def following(self, file: str) -> Sequence[bytes]:
         """The raw lines behind the present one in its file, as far as a broken record may reach."""

@@ -13,8 +13,7 @@ from jarvis_ops.rules.turns import Turns
 from jarvis_ops.stores.base import Snapshot, Store
 
 
-def sign_of_life(
-    conversation: Conversation,
+def sign_of_life(  # noqa: PLR0911 - one answer for each sign
     metadata: Mapping[str, Any] | None,
     turns: Turns,
     settings: Settings,

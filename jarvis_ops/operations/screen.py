@@ -1,8 +1,8 @@
 """The fast way to say that nothing is wrong with a conversation of flat messages.
 
 One loop reads and judges at once. It knows only health: at the first thing that is in any way odd it gives up, and
-the exact way reads the conversation from the beginning. So it may doubt without cause, but what it calls clean is clean;
-tests hold both ways against each other.
+the exact way reads the conversation from the beginning. So it may doubt without cause, but what it calls clean is
+clean; tests hold both ways against each other.
 """
 
 from __future__ import annotations
@@ -10,23 +10,25 @@ from __future__ import annotations
 import re
 from array import array
 from bisect import bisect_right
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from typing import Any
 
 import msgspec
 import orjson
 
+from jarvis_ops.dialects.envelope import Call, Envelope, decode_envelope
 from jarvis_ops.dialects.jarvis import COMPACTION, HEALED, ROLES, SEALED, Jarvis
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.rules.repeats import repeats
-from jarvis_ops.stores.base import Chunk, Snapshot
+from jarvis_ops.stores.base import Place, Snapshot
 
 # Lines of this many bytes that hold a backslash are read faster by orjson.
 LONG = 2_000
 UNUSABLE = frozenset({"", "unknown"})
-TEXT, OBJECT, NULL = b'"{n'
+PLAIN = frozenset(b'"n')  # how text and null begin
+OBJECT = ord("{")
 LINE_FEED = 10
 # A lone half of a surrogate pair and U+0000 can only come from these escapes; a whole pair is looked at more closely.
 RISKY_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
@@ -38,45 +40,16 @@ class Odd(Exception):  # noqa: N818 - no error: it says that the exact way must 
     """The conversation is not plainly healthy."""
 
 
-class Function(msgspec.Struct, gc=False):
-    """The inner part of a call in OpenAI form."""
-
-    arguments: msgspec.Raw = msgspec.Raw(b"{}")
-
-
-class Call(msgspec.Struct, gc=False):
-    """A tool call, flat or in OpenAI form."""
-
-    id: str
-    arguments: msgspec.Raw = msgspec.Raw(b"{}")
-    function: Function | None = None
-
-
-class Envelope(msgspec.Struct, gc=False):
-    """What the loop needs of a line; all else is skipped, though not unchecked."""
-
-    role: str | None = None
-    id: str | None = None
-    timestamp: int | str | None = None
-    turn_id: str | None = None
-    tool_call_id: str | None = None
-    content: msgspec.Raw = msgspec.Raw(b'""')
-    tool_calls: list[Call] | None = None
-    proactive: bool = False
-    type: str | None = None
-
-
 class Screen:
-    """The state of the loop. `read` a whole snapshot, then ask `settle`; both raise Odd."""
+    """The state of the loop. `read` raises Odd at what is not plainly healthy; then ask whether all is `settled`."""
 
-    def __init__(self, settings: Settings, *, compacts: bool) -> None:
-        self.decode: Callable[[bytes], Envelope] = msgspec.json.Decoder(Envelope).decode
+    def __init__(self, settings: Settings) -> None:
         self.dialect = Jarvis()
         self.long_line = settings.limits.long_line
-        self.compacts = compacts
+        self.compacts = settings.profile != "jarvis"
         self.keys = array("q")  # of records
         self.calls = array("q")  # of calls
-        self.open: set[str] = set()
+        self.open: set[str | None] = set()
         self.opened = 0  # how many records stood before the first open call
         self.spans = array("q")  # stretches of records within which a call was open
         self.last_role = ""
@@ -91,10 +64,10 @@ class Screen:
         self.healed: dict[str, tuple[Mapping[str, Any], Position]] = {}  # stays empty, as what is cut would be odd
         self.cut: frozenset[str] = frozenset()
 
-    def read(self, snapshot: Snapshot) -> None:
-        """Go through all lines."""
+    def read(self, snapshot: Snapshot, begin: Place, end: Place | None) -> None:
+        """Go through all lines from one place to another."""
         file = ""
-        for chunk in snapshot.chunks():
+        for chunk in snapshot.chunks(begin, end):
             if chunk.part.file.file != file:
                 file = chunk.part.file.file
                 self.new_file = self.last_role != ""
@@ -128,18 +101,20 @@ class Screen:
                 if RISKY_ESCAPE.search(line):
                     check_escapes(line)
 
-    def loop(self, lines: list[bytes], begins: str) -> None:
+    def loop(  # noqa: C901, PLR0912 - the one place where speed is worth a long function
+        self, lines: list[bytes], begins: str
+    ) -> None:
         """Judge the lines of a chunk; `begins` is the file that begins with it, if any.
 
         All that every line needs stands here, since a call a line would cost a third of the speed.
         """
-        decode, keys, open_calls = self.decode, self.keys, self.open
+        decode, keys, open_calls = decode_envelope, self.keys, self.open
         last_role, last_turn, special, taken = self.last_role, self.last_turn, self.new_file or begins != "", None
         for line in lines:
             if special or (len(line) > LONG and b"\\" in line):
                 self.pause(last_role, last_turn, taken)
                 self.general(line, begins)
-                last_role, last_turn, special, begins = self.last_role, self.last_turn, self.new_file, ""
+                last_role, last_turn, special, begins, taken = self.last_role, self.last_turn, self.new_file, "", None
                 continue
             try:
                 envelope = decode(line)
@@ -150,10 +125,10 @@ class Screen:
                 continue
             role = ROLES.get(envelope.role)  # type: ignore[arg-type]
             kind = memoryview(envelope.content)[0]
-            if role is None or (kind != TEXT and kind != NULL) or envelope.type is not None:
+            if role is None or kind not in PLAIN or envelope.type is not None:
                 self.pause(last_role, last_turn, taken)
                 self.general(line, "")
-                last_role, last_turn = self.last_role, self.last_turn
+                last_role, last_turn, taken = self.last_role, self.last_turn, None
                 continue
             taken = envelope
             name = envelope.id
@@ -198,7 +173,7 @@ class Screen:
         self.calls.append(hash(name))
 
     def general(self, line: bytes, begins: str) -> None:
-        """A line that the loop does not take: a marker, content in blocks, a long line, the one that `begins` a file."""
+        """A line that the loop does not take: a marker, content in blocks, a long one, the one that `begins` a file."""
         if not line.strip(b" \t\r\n"):
             self.records -= 1
             return
@@ -223,7 +198,7 @@ class Screen:
         else:
             self.marker(message, begins)
 
-    def take(self, message: Message) -> None:
+    def take(self, message: Message) -> None:  # noqa: C901 - the loop's own steps, in its order
         """A message, by the same steps as in the loop."""
         role = message.role
         if self.new_file and role != "system" and not message.proactive:
@@ -261,12 +236,29 @@ class Screen:
         elif message.type == HEALED:
             raise Odd
 
-    def settle(self) -> None:
-        """At the end: nothing may be open, nothing may stand twice, and compactions must name what is there."""
+    def join(self, later: Screen) -> bool:
+        """Take in the screen of the portion behind this one, which begins with a prompt; False when they do not fit."""
+        if self.open or self.last_role == "tool":
+            return False
+        moved = len(self.keys)
+        self.spans.extend(place + moved for place in later.spans)
+        self.keys.extend(later.keys)
+        self.calls.extend(later.calls)
+        self.open, self.opened = later.open, later.opened + moved
+        self.last_role, self.last_turn, self.last_time = later.last_role, later.last_turn, later.last_time
+        self.keyless = self.keyless or later.keyless
+        self.records += later.records
+        self.size += later.size
+        self.compactions += later.compactions
+        self.sealed.update(later.sealed)
+        return True
+
+    def settled(self) -> bool:
+        """At the end: whether nothing is open or stands twice, and compactions name what is there."""
         if self.open or self.last_role == "user" or repeats(self.keys) or repeats(self.calls):
-            raise Odd
+            return False
         if self.compactions and self.keyless:
-            raise Odd
+            return False
         for number, (fields, _) in enumerate(self.compactions):
             for field in ("from_id", "through_id"):
                 named = fields.get(field)
@@ -274,15 +266,16 @@ class Screen:
                     continue
                 key = hash(named)
                 if key not in self.keys:
-                    raise Odd
-                if field == "through_id" and number == len(self.compactions) - 1:
-                    self.outside_pairs(self.keys.index(key) + 1)
+                    return False
+                newest = number == len(self.compactions) - 1
+                if field == "through_id" and newest and self.inside_pair(self.keys.index(key) + 1):
+                    return False
+        return True
 
-    def outside_pairs(self, place: int) -> None:
-        """A compaction may not end between a call and its result; `place` counts the records up to its end."""
+    def inside_pair(self, place: int) -> bool:
+        """Whether a compaction ends between a call and its result; `place` counts the records up to its end."""
         before = bisect_right(self.spans[::2], place) - 1
-        if before >= 0 and place < self.spans[2 * before + 1]:
-            raise Odd
+        return before >= 0 and place < self.spans[2 * before + 1]
 
 
 def check_escapes(line: bytes) -> None:
@@ -293,7 +286,7 @@ def check_escapes(line: bytes) -> None:
 
 
 def holds_nul(value: object) -> bool:
-    """Whether U+0000 is in any text of a line that is read already, which is quicker to see there than in its escapes."""
+    """Whether U+0000 is in any text of a line that was read, which is quicker to see there than in its escapes."""
     if isinstance(value, str):
         return "\x00" in value
     if isinstance(value, dict):
@@ -301,12 +294,11 @@ def holds_nul(value: object) -> bool:
     return isinstance(value, list) and any(map(holds_nul, value))
 
 
-def screened(snapshot: Snapshot, settings: Settings, *, compacts: bool) -> Screen | None:
-    """The screen after a conversation went through it; None when it is in any way odd."""
-    screen = Screen(settings, compacts=compacts)
+def screened(snapshot: Snapshot, settings: Settings, *, begin: Place, end: Place | None) -> Screen | None:
+    """The screen after a conversation, or a portion of it, went through it; None when that is in any way odd."""
+    screen = Screen(settings)
     try:
-        screen.read(snapshot)
-        screen.settle()
+        screen.read(snapshot, begin, end)
     except (Odd, KeyError, msgspec.DecodeError, orjson.JSONDecodeError, UnicodeDecodeError, RecursionError):
         return None
     return screen

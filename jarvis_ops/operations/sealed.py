@@ -27,7 +27,8 @@ class Markers(Protocol):
     compactions: list[tuple[Fields, Position]]
 
     @property
-    def cut(self) -> Collection[str]: ...
+    def cut(self) -> Collection[str]:
+        """Files whose last line has no line feed."""
 
 
 def judge_segments(
@@ -35,7 +36,8 @@ def judge_segments(
 ) -> Iterator[Finding]:
     """All findings about the segments of a conversation that was read forward."""
     parts = [
-        Segment(part.file.file, part.file.number, part.size, markers.sealed.get(part.file.file)) for part in snapshot.parts
+        Segment(part.file.file, part.file.number, part.size, markers.sealed.get(part.file.file))
+        for part in snapshot.parts
     ]
     due = settings.limits.segment if reads_segments(snapshot, markers, settings) else None
     yield from judge_numbers(parts, segments_folder(conversation), due=due)

@@ -14,8 +14,11 @@ from jarvis_ops.stores.base import Store
 
 
 class Surroundings(msgspec.Struct, frozen=True):
-    """`metadata` says that conversations of this store have metadata files. `live` names, by session id, the process
-    that has it open; `stale` are registry files of processes that are gone, with the session each claims to run."""
+    """What holds for the store as a whole.
+
+    `metadata` says that conversations of this store have metadata files. `live` names, by session id, the process
+    that has it open; `stale` are registry files of processes that are gone, with the session each claims to run.
+    """
 
     metadata: bool = False
     live: dict[str, str] = {}
@@ -60,7 +63,9 @@ def alive(pid: int) -> bool:
     return True
 
 
-def read_metadata(store: Store, conversation: Conversation) -> tuple[dict[str, Any] | None, str]:
+def read_metadata(  # noqa: PLR0911 - one answer for each fault
+    store: Store, conversation: Conversation
+) -> tuple[dict[str, Any] | None, str]:
     """The metadata of a conversation and what is wrong with it ("" for nothing)."""
     file = conversation.metadata
     if file is None:
@@ -76,6 +81,6 @@ def read_metadata(store: Store, conversation: Conversation) -> tuple[dict[str, A
     named = value.get("id")
     if not isinstance(named, str):
         return value, "the metadata has no id"
-    if named != conversation.id and named != conversation.session_id:
+    if named not in {conversation.id, conversation.session_id}:
         return value, f"the metadata names another conversation, {named}"
     return value, ""

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from concurrent.futures import Executor
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 import msgspec
 
-from jarvis_ops.errors import OpsError, UnknownDialectError
+from jarvis_ops.errors import OpsError, UnknownDialectError, WorkerDiedError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
@@ -16,12 +16,15 @@ from jarvis_ops.model.report import Outcome, Problem
 from jarvis_ops.model.settings import Accept, Settings
 from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.footprint import log_bytes
-from jarvis_ops.operations.judge import judge
+from jarvis_ops.operations.judge import Hands, judge
 from jarvis_ops.operations.landscape import Landscape
 from jarvis_ops.operations.surroundings import Surroundings, look_around
-from jarvis_ops.rules.store import FileMode
 from jarvis_ops.rules.findings import found
+from jarvis_ops.rules.store import FileMode
 from jarvis_ops.stores.base import Store
+
+if TYPE_CHECKING:
+    from concurrent.futures import Executor
 
 # Conversations are handed to other processes in batches of about so many bytes, or so many of them.
 BATCH_BYTES = 16 << 20
@@ -36,7 +39,7 @@ class Judged(msgspec.Struct):
     modes: tuple[FileMode, ...] = ()
 
 
-def verify(
+def verify(  # noqa: PLR0913 - what to judge, how, and with whose help
     store: Store,
     inventory: Inventory,
     chosen: Sequence[Conversation],
@@ -44,11 +47,13 @@ def verify(
     *,
     whole: bool,
     executor: Executor | None,
+    workers: int = 1,
     advance: Callable[[int], None],
 ) -> Iterator[Outcome]:
-    """Yield one outcome a conversation, in the order of `chosen`; then, if `whole`, the store's own where it has findings.
+    """Yield one outcome a conversation, in the order of `chosen`; then, if `whole`, the store's own, if it has any.
 
-    `whole` says that everything in the store was chosen. `executor` judges conversations elsewhere, None here.
+    `whole` says that everything in the store was chosen. `executor` judges conversations in `workers` processes, None
+    judges them here.
     `advance` is told the bytes that were read, as they are.
     """
     around = look_around(store, inventory)
@@ -56,10 +61,10 @@ def verify(
     by_id = {one.id: one for one in inventory.conversations}
     named = not whole or inventory.layout == "file"
     batches = batched(chosen)
-    for batch, results in zip(batches, judged(store, batches, settings, around, executor), strict=True):
+    for batch, results in zip(batches, judged(store, batches, settings, around, executor, workers), strict=True):
         for conversation, one in zip(batch, results, strict=True):
             if one.verdict is not None and one.verdict.branch_of is not None and one.outcome.findings:
-                from jarvis_ops.operations.branch import settle_branch  # noqa: PLC0415 - few are branches
+                from jarvis_ops.operations.branch import settle_branch
 
                 settle_branch(store, by_id, one.verdict, one.outcome, settings)
             landscape.add(conversation, one.verdict, one.modes)
@@ -67,6 +72,10 @@ def verify(
             yield finished(one.outcome, settings, named=named)
     if whole:
         outcome = Outcome(conversation=None, status="clean", findings=list(landscape.judge()))
+        unreadable = [one for one in outcome.findings if one.rule == "unreadable"]
+        if unreadable:
+            outcome.status = "failed"
+            outcome.errors = [Problem("unreadable", f"{one.position.file}: {one.detail}") for one in unreadable]
         finished(outcome, settings, named=False)
         if outcome.findings or outcome.accepted:
             yield outcome
@@ -78,14 +87,26 @@ def judged(
     settings: Settings,
     around: Surroundings,
     executor: Executor | None,
+    workers: int,
 ) -> Iterator[Iterator[Judged] | list[Judged]]:
-    """The results of each batch, in order: judged here one by one as they are asked for, or elsewhere."""
+    """The results of each batch, in order: judged here one by one as they are asked for, or elsewhere.
+
+    A single conversation cannot be handed out whole, so its portions are.
+    """
     if executor is None:
         yield from ((judge_one(store, one, settings, around) for one in batch) for batch in batches)
         return
-    waiting = [executor.submit(judge_batch, store, batch, settings, around) for batch in batches]
-    for future in waiting:
-        yield future.result()
+    if len(batches) == 1 and len(batches[0]) == 1:
+        yield [judge_one(store, batches[0][0], settings, around, hands=(executor, workers))]
+        return
+    from concurrent.futures import BrokenExecutor
+
+    try:
+        waiting = [executor.submit(judge_batch, store, batch, settings, around) for batch in batches]
+        for future in waiting:
+            yield future.result()
+    except BrokenExecutor as error:
+        raise WorkerDiedError("a process that judged conversations died; try --executor serial") from error
 
 
 def batched(chosen: Sequence[Conversation]) -> list[list[Conversation]]:
@@ -101,14 +122,14 @@ def batched(chosen: Sequence[Conversation]) -> list[list[Conversation]]:
     return batches
 
 
-def judge_batch(
-    store: Store, batch: Sequence[Conversation], settings: Settings, around: Surroundings
-) -> list[Judged]:
+def judge_batch(store: Store, batch: Sequence[Conversation], settings: Settings, around: Surroundings) -> list[Judged]:
     """Judge a portion of the conversations; what another process runs."""
     return [judge_one(store, one, settings, around) for one in batch]
 
 
-def judge_one(store: Store, conversation: Conversation, settings: Settings, around: Surroundings) -> Judged:
+def judge_one(
+    store: Store, conversation: Conversation, settings: Settings, around: Surroundings, *, hands: Hands = None
+) -> Judged:
     """Judge one conversation. What keeps it from being judged is its outcome, never an exception."""
     outcome = Outcome(
         conversation=conversation.id, status="clean", session_id=conversation.session_id, parent=conversation.parent
@@ -118,7 +139,7 @@ def judge_one(store: Store, conversation: Conversation, settings: Settings, arou
     try:
         with store.open(conversation) as snapshot:
             modes = tuple(FileMode(conversation.folder, part.file.file, part.mode) for part in snapshot.parts)
-            verdict = judge(store, conversation, snapshot, settings, around)
+            verdict = judge(store, conversation, snapshot, settings, around, hands=hands)
     except UnknownDialectError as error:
         file = conversation.parts[0].file if conversation.parts else conversation.id
         outcome.findings = [found("unknown-dialect", Position(file), "its records are of no form that is known")]

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from jarvis_ops.model.finding import Finding
+from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.tree import (
     ASSISTANT,
     BOUNDARY,
@@ -19,7 +20,6 @@ from jarvis_ops.rules.tree import (
     TYPED,
     Tree,
 )
-from jarvis_ops.rules.findings import found
 
 
 class Chain:
@@ -37,7 +37,9 @@ class Chain:
         self.broken: list[bool] = []
         self.leaf = tree.leaf(side=side)
         self.walk()
-        self.place = {number: (window, place) for window, chain in enumerate(self.windows) for place, number in enumerate(chain)}
+        self.place = {
+            number: (window, place) for window, chain in enumerate(self.windows) for place, number in enumerate(chain)
+        }
         self.rescued: set[int] = set()
         self.sequences = [list(self.sequence(chain)) for chain in self.windows]
 
@@ -122,10 +124,16 @@ class Chain:
         """Records whose parent is nowhere in the file."""
         tree = self.tree
         for number, name in tree.waiting.items():
-            if tree.parents[number] != LOST or tree.flags[number] & (SUPERSEDED | FOREIGN) or (self.side and number == 0):
+            if (
+                tree.parents[number] != LOST
+                or tree.flags[number] & (SUPERSEDED | FOREIGN)
+                or (self.side and number == 0)
+            ):
                 continue
             hidden = self.hidden_before(number)
-            detail = f"its parent {name} is not in the file" + (f"; {hidden} messages before it are hidden" if hidden else "")
+            detail = f"its parent {name} is not in the file" + (
+                f"; {hidden} messages before it are hidden" if hidden else ""
+            )
             facts = {"parent": name, "hidden": hidden}
             yield found("dangling-parent", tree.position(number), detail, record_id=tree.ids[number], facts=facts)
 
@@ -134,7 +142,11 @@ class Chain:
         if not self.windows or self.windows[0][0] != number:
             return 0
         return sum(
-            1 for other in range(number) if self.tree.flags[other] & MESSAGE and not self.tree.flags[other] & self.left_out() and other not in self.place
+            1
+            for other in range(number)
+            if self.tree.flags[other] & MESSAGE
+            and not self.tree.flags[other] & self.left_out()
+            and other not in self.place
         )
 
     def cycles(self) -> Iterator[Finding]:
@@ -153,7 +165,10 @@ class Chain:
                 at = next((member for member in cycle if tree.parents[member] >= member), cycle[0])
                 lines = [tree.lines[member] for member in cycle]
                 detail = f"the parents of lines {', '.join(map(str, lines[:20]))} lead round in a circle"
-                facts = {"lines": lines, "hidden": self.hidden_before(self.windows[0][0]) if any(self.broken[:1]) else 0}
+                facts = {
+                    "lines": lines,
+                    "hidden": self.hidden_before(self.windows[0][0]) if any(self.broken[:1]) else 0,
+                }
                 yield found("parent-cycle", tree.position(at), detail, record_id=tree.ids[at], facts=facts)
             for member in way:
                 seen[member] = 2
@@ -175,7 +190,9 @@ class Chain:
             hidden = self.hidden_before(number)
             detail = "a second root: it names no parent although records stand before it"
             detail += f"; {hidden} messages are hidden" if hidden else ""
-            yield found("extra-root", tree.position(number), detail, record_id=tree.ids[number], facts={"hidden": hidden})
+            yield found(
+                "extra-root", tree.position(number), detail, record_id=tree.ids[number], facts={"hidden": hidden}
+            )
 
     def unreachable(self) -> Iterator[Finding]:
         """Messages off the chain that neither the user's own branches nor a compaction put there."""
@@ -183,7 +200,9 @@ class Chain:
         if len(self.place) == len(tree):
             return
         reached = {tree.groups[number] for number in self.place if tree.groups[number] >= 0}
-        copied = {(tree.times[number], tree.flags[number] & ASSISTANT) for number in self.place if tree.times[number] != NONE}
+        copied = {
+            (tree.times[number], tree.flags[number] & ASSISTANT) for number in self.place if tree.times[number] != NONE
+        }
         for number, flags in enumerate(tree.flags):
             if number in self.place or number in self.rescued or flags & (self.left_out() | LEGAL_ROOT):
                 continue
@@ -206,7 +225,9 @@ class Chain:
             if ancestor in self.place:
                 window, place = self.place[ancestor]
                 rest = self.windows[window][place + 1 :]
-                ahead = next((later for later in rest if tree.flags[later] & MESSAGE and tree.flags[later] & SENT), None)
+                ahead = next(
+                    (later for later in rest if tree.flags[later] & MESSAGE and tree.flags[later] & SENT), None
+                )
                 if ahead is None and not rest:
                     return True  # the chain ends here: a pointer or a compaction says so
                 return bool(ahead is not None and tree.flags[ahead] & TYPED and tree.flags[top] & TYPED)

@@ -43,7 +43,7 @@ class Damage(NamedTuple):
     lines: int = 1
 
 
-class Constant(ValueError):
+class ConstantError(ValueError):
     """NaN or Infinity, which Python's reader takes and the providers refuse."""
 
 
@@ -89,14 +89,14 @@ def leniently(raw: bytes) -> Lenient | None:
         return Lenient(Damage("lone-surrogate", f"half a surrogate pair, \\u{half}, at {path}", facts, whole))
     try:
         json.loads(raw.decode(), parse_constant=refuse)
-    except Constant as error:
+    except ConstantError as error:
         return Lenient(Damage("bad-line", f"{error} is no JSON value", {"bytes": len(raw)}, whole))
     return Lenient(None)
 
 
 def refuse(name: str) -> None:
     """Called for NaN, Infinity and -Infinity."""
-    raise Constant(name)
+    raise ConstantError(name)
 
 
 def kind(value: object) -> str:
@@ -204,7 +204,7 @@ def glued(raw: bytes, is_record: IsRecord) -> Damage | None:
 def records_in(raw: bytes, is_record: IsRecord) -> list[Piece]:
     """The whole records in a line, found by parsing from each place where one may begin, never by looking for `}{`."""
     line = raw.decode("latin-1")  # one character a byte, so that places in the text are places in the line
-    scan = json.JSONDecoder().scan_once
+    scan = json.JSONDecoder().raw_decode
     found: list[Piece] = []
     position, seams = 0, 0
     while (start := next_object(line, position)) is not None and seams < SEAMS:
@@ -243,7 +243,7 @@ def object_end(scan: Callable[[str, int], tuple[Any, int]], line: str, start: in
     """Where the JSON value that begins at `start` ends, or None when it is not whole."""
     try:
         return scan(line, start)[1]
-    except (ValueError, StopIteration, RecursionError):
+    except (ValueError, RecursionError):
         return None
 
 

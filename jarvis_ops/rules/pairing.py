@@ -153,7 +153,7 @@ class Pairing:
     def misplaced(self, call_id: str, at: Position, call: Position, between: Position | None = None) -> None:
         """Report a result that is there, but not directly after its call."""
         where = f"; line {between.line} stands between" if between is not None and between.line else ""
-        detail = f"the result of call {call_id} does not follow its call{place(call)}{where}"
+        detail = f"the result of call {call_id} does not follow its call{in_line(call)}{where}"
         self.report("misplaced-result", at, call_id, detail, call=call)
 
     def close(self) -> None:
@@ -227,6 +227,6 @@ def shown(call_id: str | None) -> str:
     return "missing" if call_id is None else "empty" if not call_id.strip() else f'"{call_id}"'
 
 
-def place(position: Position) -> str:
-    """ " in line N" where the line is known."""
+def in_line(position: Position) -> str:
+    """The words that name a line, where it is known."""
     return f" in line {position.line}" if position.line is not None else ""

@@ -63,7 +63,7 @@ def judge_numbers(parts: Sequence[Segment], folder: str, *, due: int | None) -> 
 
 
 def judge_gaps(parts: Sequence[Segment], numbers: Sequence[int], folder: str) -> Iterator[Finding]:
-    """Numbers that are missing between the segments, before the first, or behind the last as the live file's marker tells."""
+    """Numbers that are missing: between segments, before the first, or behind the last by the live file's marker."""
     if not parts:
         return
     expected = numbers[0] if numbers and numbers[0] in {0, 1} else 1

@@ -66,10 +66,11 @@ def judge_oddities(oddities: Iterable[Oddity]) -> Iterator[Finding]:
 def judge_session_folder(oddity: Oddity) -> Finding:
     """A session's folder without its transcript: a loss where sub-agents' transcripts are left, else only traces."""
     counts = dict(pair.partition("=")[::2] for pair in oddity.detail.split())
-    agents, results = counts.get("subagents", "0"), counts.get("tool-results", "0")
+    agents, results = counts.get("subagents", "0"), counts.get("results", "0")
     facts = {"subagents": int(agents), "tool_results": int(results)}
     if int(agents):
-        detail = f"the transcript of this session is gone; {agents} sub-agents' transcripts and {results} saved outputs are left"
+        left = f"{agents} sub-agents' transcripts and {results} saved outputs are left"
+        detail = f"the transcript of this session is gone; {left}"
         return found("missing-transcript", Position(oddity.file), detail, facts=facts)
     detail = f"the transcript of this session is gone; {results} saved outputs are left"
     return found("deleted-session-traces", Position(oddity.file), detail, facts=facts)
@@ -100,7 +101,12 @@ def judge_folders(transcripts: Iterable[Transcript], folders: Mapping[str, str])
     for folder, counts in sorted(uses.items()):
         if len(counts) > 1:
             shares = ", ".join(f"{cwd} ({count})" for cwd, count in counts.items())
-            yield found("project-dir-collision", Position(f"{folder}/"), f"two projects share this folder: {shares}", facts={"cwds": counts})
+            yield found(
+                "project-dir-collision",
+                Position(f"{folder}/"),
+                f"two projects share this folder: {shares}",
+                facts={"cwds": counts},
+            )
 
 
 def judge_retention(
@@ -134,20 +140,26 @@ def judge_modes(modes: Iterable[FileMode]) -> Iterator[Finding]:
             continue
         for file in wide:
             detail = f"others may read it (mode {file.mode:04o}), although files beside it are private"
-            yield found("file-mode", Position(file.file), detail, severity="warning", facts={"mode": f"{file.mode:04o}"})
+            yield found(
+                "file-mode", Position(file.file), detail, severity="warning", facts={"mode": f"{file.mode:04o}"}
+            )
     if wide_open:
         detail = f"others may read the logs ({wide_open} files, none beside them is private)"
         yield found("file-mode", Position("."), detail, severity="info", facts={"files": wide_open})
 
 
 def judge_index(index: Mapping[str, Any], file: str, present: Iterable[str]) -> Iterator[Finding]:
-    """Claude Code's index of a project folder against the transcripts that are there; it is a cache, so never an error."""
+    """Claude Code's index of a project folder against the transcripts there; it is a cache, so never an error."""
     entries = index.get("entries")
     if not isinstance(entries, list):
         return
-    listed = {entry["sessionId"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("sessionId"), str)}
+    listed = {
+        entry["sessionId"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("sessionId"), str)
+    }
     there = set(present)
     for session in sorted(listed - there):
-        yield found("index-stale", Position(file), f"it lists session {session}, whose transcript is gone", record_id=session)
+        yield found(
+            "index-stale", Position(file), f"it lists session {session}, whose transcript is gone", record_id=session
+        )
     for session in sorted(there - listed):
         yield found("index-stale", Position(file), f"it lacks session {session}", record_id=session)

@@ -17,7 +17,9 @@ NONE = -1  # no parent: a root
 LOST = -2  # a parent that is not in the file
 
 # What a record is, as far as the chain is concerned.
-MESSAGE, TYPED, SENT, SIDE, LEGAL_ROOT, BOUNDARY, SUPERSEDED, FOREIGN, ASSISTANT, STOPPED = (1 << bit for bit in range(10))
+MESSAGE, TYPED, SENT, SIDE, LEGAL_ROOT, BOUNDARY, SUPERSEDED, FOREIGN, ASSISTANT, STOPPED = (
+    1 << bit for bit in range(10)
+)
 
 
 class Leaf(NamedTuple):
@@ -68,7 +70,7 @@ class Tree:
         self.ids.append(message.id if earlier is None else self.ids[earlier])
         self.index[message.id] = number
         parent = NONE if message.parent_id is None else self.index.get(message.parent_id, LOST)
-        if message.parent_id is not None and (parent == LOST or parent == number):
+        if message.parent_id is not None and parent in {LOST, number}:
             self.waiting[number] = message.parent_id
         self.parents.append(parent)
         self.lines.append(record.line or 0)
@@ -200,7 +202,7 @@ class Tree:
 
 
 def numbered(name: str | None, names: list[str | None], column: array[int]) -> int:
-    """The number of a name among `names`, where it is added if it is new; `column` holds those of the records before."""
+    """The number of a name among `names`, added if it is new; `column` holds those of the records before."""
     if column and names[column[-1]] == name:
         return column[-1]
     if name not in names:

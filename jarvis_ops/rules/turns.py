@@ -42,7 +42,13 @@ class Turns:
                 self.findings.append(found("turn-split", record.position(), detail, record_id=message.id))
             self.new_file = False
         self.stop_reason(message, record)
-        if message.typed and self.last is not None and self.last.role != "assistant" and self.last.results and self.last_at is not None:
+        if (
+            message.typed
+            and self.last is not None
+            and self.last.role != "assistant"
+            and self.last.results
+            and self.last_at is not None
+        ):
             detail = "the turn ends with tool results; no answer followed"
             self.findings.append(found("turn-without-answer", self.last_at, detail, record_id=self.last.id))
         self.last, self.last_at = message, record.position()

@@ -25,8 +25,20 @@ class OpenPart(NamedTuple):
     mode: int
 
 
+class Place(NamedTuple):
+    """The beginning of a line in a whole conversation: the number of the part, from 0, and the offset in it."""
+
+    part: int
+    offset: int
+
+
+BEGINNING = Place(0, 0)
+
+
 class Chunk(NamedTuple):
     """Whole lines of one part, in order: `first_line` counts from 1, `first_offset` from 0.
+
+    `first_line` is 0 where reading began in the middle of a part, so that lines are not counted.
 
     Each line ends in its line feed, save perhaps the last of the part.
     """
@@ -44,8 +56,8 @@ class Snapshot(Protocol):
     def parts(self) -> tuple[OpenPart, ...]:
         """All parts in reading order, the live file last; no inode twice."""
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The whole record, forward, about 128 KiB at a time."""
+    def chunks(self, begin: Place = BEGINNING, end: Place | None = None) -> Iterator[Chunk]:
+        """The record from one place to another, forward, about 128 KiB at a time; all of it when none is named."""
 
     def records(self) -> Iterator[Record]:
         """The whole record, forward, one line at a time."""

@@ -5,7 +5,6 @@ from __future__ import annotations
 import contextlib
 import errno
 import os
-import secrets
 
 # What a file system answers that cannot flush a folder: it has no such operation, which is no failure of ours.
 NO_FOLDER_FLUSH = frozenset({errno.EINVAL, errno.ENOTSUP, errno.EOPNOTSUPP})
@@ -53,7 +52,7 @@ def _write_beside(path: str, data: bytes, mode: int) -> str:
     """Write `data` to a new hidden file in the folder of `path`, flushed; its name. On any error nothing is left."""
     folder, name = os.path.split(path)
     # A name that no other process can guess; cut short, so that a long file name does not become too long.
-    temporary = os.path.join(folder, f".{name[:40]}.{secrets.token_hex(8)}.tmp")
+    temporary = os.path.join(folder, f".{name[:40]}.{os.urandom(8).hex()}.tmp")
     descriptor = os.open(temporary, NEW_FILE, 0o600)
     try:
         try:

@@ -6,7 +6,6 @@ import argparse
 import random
 import sys
 import tempfile
-from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
@@ -86,7 +85,8 @@ def long_conversation(folder: Path, rounds: int) -> list[Figure]:
     """The endless conversation of 47,775 lines and 16.4 MB."""
     store = folder / "endless"
     store.mkdir()
-    (store / "endless.jsonl").write_bytes(b"".join(islice(endless(random.Random(1), 47_775, 359), 47_775)))
+    with (store / "endless.jsonl").open("wb") as file:
+        file.writelines(endless(random.Random(1), 47_775, 359))
     (store / "endless.meta.json").write_bytes(encode({"id": "endless", "state": "idle"}))
     used = median([verify(store) for _ in range(rounds)])
     size = (store / "endless.jsonl").stat().st_size / MEGABYTE

@@ -181,7 +181,7 @@ def test_claude_oddities(tmp_path: Path) -> None:
         ("claude-settings", "settings.json"),
     ]
     folder = inventory.oddities[3]
-    assert (folder.detail, folder.conversation) == ("subagents=1 tool-results=1", f"-home-u-app/{TWO}")
+    assert (folder.detail, folder.conversation) == ("subagents=1 results=1", f"-home-u-app/{TWO}")
     assert all(os.path.exists(each.path) for each in inventory.oddities)
 
 
@@ -233,7 +233,7 @@ def test_a_claude_home_without_conversations(tmp_path: Path) -> None:
 def test_a_project_of_which_only_saved_results_are_left(tmp_path: Path) -> None:
     put(tmp_path, {f"projects/-p/{ONE}/tool-results/t.txt": b"saved"})
     (oddity,) = listed(tmp_path / "projects").oddities
-    assert (oddity.what, oddity.detail) == ("session-folder", "subagents=0 tool-results=1")
+    assert (oddity.what, oddity.detail) == ("session-folder", "subagents=0 results=1")
 
 
 def test_projects_folder_of_another_kind_of_agent(tmp_path: Path) -> None:
@@ -296,6 +296,14 @@ def test_a_link_that_leads_to_itself_is_dangling(tmp_path: Path) -> None:
     (tmp_path / "a.jsonl").symlink_to("a.jsonl")
     (oddity,) = listed(tmp_path).oddities
     assert (oddity.what, bool(oddity.detail)) == ("dangling-link", True)
+
+
+def test_a_linked_log_with_segments_of_its_own(tmp_path: Path) -> None:
+    put(tmp_path, {"b.jsonl": LINE, "a.segments/000001.jsonl": LINE})
+    (tmp_path / "a.jsonl").symlink_to("b.jsonl")
+    first, second = listed(tmp_path).conversations
+    assert [part.file for part in first.parts] == ["a.segments/000001.jsonl", "a.jsonl"]
+    assert second.id == "b"
 
 
 def test_hard_links_are_two_conversations(tmp_path: Path) -> None:

@@ -32,8 +32,8 @@ class Writer:
         self.choice = choice
         self.lines: list[bytes] = []
         self.segments = 0
-        # Listing the store takes about thirty calls: some runs begin to act there, some only while it is opened.
-        self.patience = choice.randrange(45)
+        # Listing the store takes about twenty calls: some runs begin to act there, some only while it is opened.
+        self.patience = choice.randrange(35)
         # A slow one leaves a seal half done while the reader opens everything; a fast one never lets it rest.
         self.pace = choice.choice((0.1, 0.3, 0.6, 0.8))
         (folder / SEGMENTS).mkdir()
@@ -131,7 +131,9 @@ def interleave(folder: Path, seed: int, read: Reader, patch: pytest.MonkeyPatch)
 
     def seam(name: str) -> Callable[..., Any]:
         def call(*arguments: Any, **options: Any) -> Any:
-            act()
+            # Not at the folders above the store: how many there are differs from machine to machine.
+            if name == "fstat" or os.fspath(arguments[0]).startswith(os.fspath(folder)):
+                act()
             return REAL[name](*arguments, **options)
 
         return call

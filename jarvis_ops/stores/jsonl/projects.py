@@ -109,5 +109,5 @@ def _without_transcript(folder: Folder, agents: int, naming: Naming) -> list[Odd
     results = sum(each.kind == "file" for each in saved.entries) if saved else 0
     if not agents and not results:
         return []
-    detail = f"subagents={agents} tool-results={results}"
+    detail = f"subagents={agents} results={results}"
     return [Oddity("session-folder", folder.file, detail, naming.id(folder.file), folder.path)]

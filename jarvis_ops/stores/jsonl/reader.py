@@ -6,7 +6,7 @@ import io
 from collections.abc import Iterator
 
 from jarvis_ops.model.record import Record
-from jarvis_ops.stores.base import Chunk, OpenPart
+from jarvis_ops.stores.base import BEGINNING, Chunk, OpenPart, Place
 from jarvis_ops.stores.jsonl.held import BUFFER, HeldFile, lines_backward
 from jarvis_ops.stores.lock import has_writer
 
@@ -25,11 +25,15 @@ class JsonlSnapshot:
         """All parts in reading order, the live file last; no inode twice."""
         return tuple(each.part for each in self._held)
 
-    def chunks(self) -> Iterator[Chunk]:
-        """The whole record, forward, about 128 KiB at a time. UnreadableError if a part lost bytes meanwhile."""
-        for held in self._held:
+    def chunks(self, begin: Place = BEGINNING, end: Place | None = None) -> Iterator[Chunk]:
+        """The record from one place to another, about 128 KiB at a time. UnreadableError if a part lost bytes."""
+        for number, held in enumerate(self._held):
+            if number < begin.part or (end is not None and Place(number, 0) >= end):
+                continue
+            first = begin.offset if number == begin.part else 0
             with held:
-                yield from _part_chunks(held)
+                last = end.offset if end is not None and number == end.part else held.end()
+                yield from _part_chunks(held, first, last)
 
     def records(self) -> Iterator[Record]:
         """The whole record, forward, one line at a time."""
@@ -64,14 +68,13 @@ class JsonlSnapshot:
         return has_writer(self._held[-1].opened().fileno())
 
 
-def _part_chunks(held: HeldFile) -> Iterator[Chunk]:
-    """The lines of one part.
+def _part_chunks(held: HeldFile, offset: int, end: int) -> Iterator[Chunk]:
+    """The lines of one part from `offset` to `end`.
 
     The stream lies directly on the open file, since only then is the end of a line found in C. Others move the
     position of that file between two chunks, so it is put back before each.
     """
-    number, offset, position = 1, 0, 0
-    end = held.end()
+    number, position = int(offset == 0), offset
     file = held.opened()
     stream = io.BufferedReader(file, BUFFER)
     try:
@@ -87,7 +90,7 @@ def _part_chunks(held: HeldFile) -> Iterator[Chunk]:
             yield Chunk(held.part, number, offset, lines)
             # The consumer may still work on them, but we must not hold a long line while the next one is read.
             del lines
-            number += count
+            number += count if number else 0
             offset = reached
     finally:
         # Else the stream would close the file together with itself.
