@@ -24,9 +24,7 @@ def read_blocks(content: Sequence[Any], path: str) -> tuple[list[ToolCall], list
         where = f"{path}[{number}]"
         if kind in {"tool_use", "server_tool_use"}:
             fault = argument_fault(block, "input")
-            calls.append(
-                ToolCall(text(block.get("id")), str(block.get("name") or ""), where, fault, kind != "tool_use")
-            )
+            calls.append(ToolCall(text(block.get("id")), where, fault, kind != "tool_use"))
         elif kind is not None and kind.endswith("tool_result"):
             results.append(ToolResult(text(block.get("tool_use_id")), where, kind != "tool_result"))
         else:

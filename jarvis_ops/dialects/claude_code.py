@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_ops.dialects.blocks import kind_of, milliseconds, read_blocks, text
+from jarvis_ops.dialects.claude_line import LOCAL_OUTPUT, quick_message
 from jarvis_ops.model.message import Message
 
 SIDE_TYPES = frozenset(
@@ -17,7 +18,6 @@ SIDE_TYPES = frozenset(
     }
 )  # fmt: skip
 OWNERS = ("sessionId", "leafUuid", "messageId")
-LOCAL_OUTPUT = ("<local-command-", "<command-name>", "<command-message>")
 GOOD_ID = re.compile(r"[A-Za-z0-9_-]+")
 SAVED_OUTPUT = re.compile(r"[^\s\"'<>`]*tool-results[/\\][^\s\"'<>`]+")
 
@@ -49,6 +49,12 @@ class ClaudeCode:
     def unique_id(self, call_id: str) -> bool:
         """Ids that the API made are unique in a whole history (ANT-6)."""
         return call_id.startswith("toolu_")
+
+    def quick(self, raw: bytes) -> Message | None:
+        """A user or assistant line of usual form; one that names saved outputs or a tool's addition wants more."""
+        if b"persisted" in raw or b"sourceToolUseID" in raw:
+            return None
+        return quick_message(raw)
 
     def decode(self, record: Mapping[str, Any]) -> Message:
         """The Message of one line; only user, assistant and local command records count as sent."""

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import msgspec
 
+PLAIN = frozenset(b'"n')  # how text and null begin
+OBJECT = ord("{")
+
 
 class Function(msgspec.Struct, gc=False):
     """The inner part of a call in OpenAI form."""

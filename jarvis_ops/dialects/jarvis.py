@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from jarvis_ops.dialects.blocks import argument_fault, kind_of, milliseconds, read_blocks, text
+from jarvis_ops.dialects.envelope import OBJECT, PLAIN, decode_envelope
 from jarvis_ops.model.message import Message, ToolCall, ToolResult
 
 # Roles as they are stored, and what they mean.
@@ -56,6 +57,32 @@ class Jarvis:
     def unique_id(self, call_id: str) -> bool:  # noqa: ARG002 - as above
         """Never: models that count their calls anew in each turn are legal here."""
         return False
+
+    def quick(self, raw: bytes) -> Message | None:
+        """A message of text with calls in flat or OpenAI form."""
+        line = decode_envelope(raw)
+        role = ROLES.get(line.role or "")
+        if role is None or line.type is not None or memoryview(line.content)[0] not in PLAIN:
+            return None
+        calls: list[ToolCall] = []
+        if line.tool_calls and role == "assistant":
+            for number, call in enumerate(line.tool_calls):
+                function = call.function or call
+                if memoryview(function.arguments)[0] != OBJECT:
+                    return None
+                calls.append(ToolCall(call.id, f"tool_calls[{number}]"))
+        if role == "tool" and line.tool_call_id is None:
+            return None
+        return Message(
+            role=role,
+            id=line.id,
+            turn_id=line.turn_id,
+            time=milliseconds(line.timestamp),
+            calls=tuple(calls),
+            results=(ToolResult(line.tool_call_id, ""),) if role == "tool" else (),
+            typed=role == "user",
+            proactive=line.proactive,
+        )
 
     def decode(self, record: Mapping[str, Any]) -> Message:
         """The message or marker of one line."""
@@ -139,7 +166,4 @@ def listed(value: object, path: str, calls: list[ToolCall], message: Message) ->
             continue
         inner = call.get("function")
         function = inner if isinstance(inner, dict) else call
-        name = function.get("name") or function.get("tool") or ""
-        calls.append(
-            ToolCall(text(call.get("id")), str(name), f"{path}[{number}]", argument_fault(function, "arguments"))
-        )
+        calls.append(ToolCall(text(call.get("id")), f"{path}[{number}]", argument_fault(function, "arguments")))

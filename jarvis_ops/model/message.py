@@ -15,7 +15,6 @@ class ToolCall(msgspec.Struct, frozen=True, gc=False):
     """
 
     id: str | None
-    name: str
     path: str
     fault: str = ""
     server: bool = False

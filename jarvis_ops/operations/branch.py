@@ -41,8 +41,7 @@ def halves_in(
     results: set[str | None] = set()
     with store.open(parent) as snapshot:
         dialect = dialect_of(snapshot, parent, settings)
-        for _, value in Reading(snapshot, dialect, settings.limits):
-            message = dialect.decode(value)
+        for _, message in Reading(snapshot, dialect, settings.limits):
             calls.update(call.id for call in message.calls if call.id in wanted)
             results.update(result.id for result in message.results if result.id in wanted)
     return calls, results

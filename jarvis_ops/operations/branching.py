@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Sequence
 
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.model.finding import Finding
@@ -34,7 +34,7 @@ class Branching:
         self.partial = partial
         self.tree = Tree()
         self.turns = Turns()
-        self.open: Pairing | None = None
+        self.newest = Pairing(dialect.good_id, dialect.unique_id)
         self.findings: list[Finding] = []
         self.attachments: list[tuple[str, Finding]] = []
         self.cwds: set[str] = set()
@@ -46,8 +46,7 @@ class Branching:
     def run(self) -> None:
         """Read every line into the tree."""
         cwd = None
-        for record, value in self.reading:
-            message = self.dialect.decode(value)
+        for record, message in self.reading:
             self.records += 1
             self.talk += message.role in {"user", "assistant"}
             self.prompts = self.prompts or message.type == "last-prompt"
@@ -72,9 +71,7 @@ class Branching:
         self.foreign()
         tree.keep_segments()
         chain = Chain(tree, side=self.side)
-        sequence = chain.sequences[0] if chain.sequences else []
-        for number in sequence:
-            self.turns.feed(tree.message(number), tree.record(number))
+        self.newest = self.pair(chain.sequences[0] if chain.sequences else [], self.turns)
         return chain
 
     def foreign(self) -> None:
@@ -101,12 +98,12 @@ class Branching:
         earlier: set[int] = set()
         for window in reversed(range(len(chain.sequences))):
             known = not chain.broken[window] and not self.partial
-            pairing = self.pair(chain.sequences[window], compacted=window > 0 and not full)
+            pairing = self.newest if window == 0 else self.pair(chain.sequences[window], compacted=not full)
             pairing.finish(frontier if window == 0 else "", calls_known=known, earlier=earlier)
             earlier.update(pairing.ids)
             self.findings += pairing.findings
         for numbers in self.side_chains():
-            pairing = self.pair(numbers, compacted=False)
+            pairing = self.pair(numbers)
             pairing.finish(frontier)
             self.findings += pairing.findings
         if full:
@@ -118,26 +115,21 @@ class Branching:
         self.findings += [finding for finding in self.turns.findings if finding.rule not in silent]
         self.findings += self.reading.findings
 
-    def open_calls(self, chain: Chain) -> bool:
-        """Whether a call waits for its result at the end of the chain."""
-        return bool(chain.sequences and self.pair(chain.sequences[0], compacted=False).open)
-
-    def pair(self, numbers: Iterable[int], *, compacted: bool) -> Pairing:
+    def pair(self, numbers: Sequence[int], turns: Turns | None = None, *, compacted: bool = False) -> Pairing:
         """The pairing machine fed with records; a second time when call ids are met more than once."""
-        numbers = list(numbers)
-        pairing = self.fed(numbers, Pairing(self.dialect.good_id, self.dialect.unique_id), compacted=compacted)
-        again = repeats(pairing.ids)
-        if again:
-            pairing = self.fed(
-                numbers, Pairing(self.dialect.good_id, self.dialect.unique_id, again), compacted=compacted
-            )
-        return pairing
-
-    def fed(self, numbers: Iterable[int], pairing: Pairing, *, compacted: bool) -> Pairing:
-        """A pairing machine after records have gone through it."""
+        pairing = Pairing(self.dialect.good_id, self.dialect.unique_id)
         pairing.compacted = compacted
         for number in numbers:
-            pairing.feed(self.tree.message(number), self.tree.record(number))
+            message, record = self.tree.message(number), self.tree.record(number)
+            pairing.feed(message, record)
+            if turns is not None:
+                turns.feed(message, record)
+        again = repeats(pairing.ids)
+        if again:
+            pairing = Pairing(self.dialect.good_id, self.dialect.unique_id, again)
+            pairing.compacted = compacted
+            for number in numbers:
+                pairing.feed(self.tree.message(number), self.tree.record(number))
         return pairing
 
     def side_chains(self) -> list[list[int]]:
@@ -156,14 +148,14 @@ class Branching:
         off = {
             number
             for number, flags in enumerate(tree.flags)
-            if number not in chain.place and number not in chain.rescued and not flags & chain.left_out()
+            if not chain.reached[number] and number not in chain.rescued and not flags & chain.left_out()
         }
         parents = Counter(tree.parents[number] for number in off)
         seen = {(finding.rule, finding.position, finding.call_id) for finding in self.findings}
         ends = [number for number in off if number not in parents and tree.flags[number] & MESSAGE]
         for end in sorted(ends)[:BRANCHES]:
             path = list(tree.upward(end))[::-1]
-            pairing = self.pair(path, compacted=False)
+            pairing = self.pair(path)
             pairing.finish("", calls_known=False)
             places = {tree.offsets[number] for number in path if number in off}
             for finding in pairing.findings:
@@ -173,15 +165,14 @@ class Branching:
                     self.findings.append(finding)
 
 
-def duplicates(make_reading: Callable[[], Reading], dialect: Dialect, tree: Tree) -> list[Finding]:
+def duplicates(make_reading: Callable[[], Reading], tree: Tree) -> list[Finding]:
     """Records with an id that stood before: with other content, or byte for byte (the agent's reader takes one)."""
     if len(tree.index) == len(tree.ids):
         return []
     counts = Counter(tree.ids)
     first: dict[str, tuple[bytes, int | None]] = {}
     findings = []
-    for record, value in make_reading():
-        message = dialect.decode(value)
+    for record, message in make_reading():
         if message.id is None or counts[message.id] < 2:
             continue
         raw = record.raw.strip()

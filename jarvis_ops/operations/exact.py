@@ -81,9 +81,9 @@ def judge_tree(
         partial=partial,
     )
     tree.run()
-    repeated = [] if partial else duplicates(reading, dialect, tree.tree)
+    repeated = [] if partial else duplicates(reading, tree.tree)
     chain = tree.build()
-    open_calls = tree.open_calls(chain)
+    open_calls = bool(tree.newest.open)
     waiting = open_calls or (tree.turns.last is not None and tree.turns.last.typed)
     frontier = sign_of_life(None, tree.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
     tree.finish(chain, frontier, full=settings.scope == "full")

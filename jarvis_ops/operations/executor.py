@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from jarvis_ops.errors import UsageError
+from jarvis_ops.errors import UsageError, WorkerDiedError
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
@@ -66,18 +66,30 @@ def fork_is_safe() -> bool:
 
 @contextmanager
 def open_executor(workers: int) -> Iterator[Executor | None]:
-    """A pool of `workers` processes, or None for none. When the block is left early, what has not begun is dropped."""
+    """A pool of `workers` processes, or None for none. When the block is left early, what has not begun is dropped.
+
+    What a second Ctrl-C or a request to terminate interrupts is not waited for. WorkerDiedError when a process of
+    the pool was ended from outside.
+    """
     if not workers:
         yield None
         return
     # Two imports that only a run with processes has to wait for.
     import multiprocessing
-    from concurrent.futures import ProcessPoolExecutor
+    from concurrent.futures import BrokenExecutor, ProcessPoolExecutor
 
     context: BaseContext = multiprocessing.get_context("fork" if fork_is_safe() else "spawn")
     pool = ProcessPoolExecutor(workers, mp_context=context, initializer=_in_worker)
     try:
         yield pool
+    except BrokenExecutor as error:
+        raise WorkerDiedError("a process that judged conversations died; try --executor serial") from error
+    except (Exception, GeneratorExit):
+        raise
+    except BaseException:
+        for worker in multiprocessing.active_children():
+            worker.terminate()
+        raise
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 

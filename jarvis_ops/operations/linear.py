@@ -54,8 +54,7 @@ class Linear:
     def run(self) -> None:
         """Read and judge every line."""
         file = ""
-        for record, value in self.reading:
-            message = self.dialect.decode(value)
+        for record, message in self.reading:
             self.records += 1
             if record.file != file:
                 file = record.file

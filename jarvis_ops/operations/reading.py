@@ -5,26 +5,38 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import Any
+from typing import NamedTuple
 
-import orjson
+import msgspec
 
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.model.finding import Finding
+from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position, Record
 from jarvis_ops.model.settings import Limits
 from jarvis_ops.rules import damage
 from jarvis_ops.rules.findings import found
-from jarvis_ops.rules.text import BYTE_ORDER_MARK, judge_text
+from jarvis_ops.rules.text import BYTE_ORDER_MARK, RISKY_ESCAPE, nul_characters, separators
 from jarvis_ops.stores.base import Snapshot
+
+BLANK = b" \t\r\n"
+LINE_FEED = 10
+
+
+class Tally(NamedTuple):
+    """What is counted over a file: the first place, the offsets of all lines, and what was met."""
+
+    at: Position
+    lines: set[int]
+    what: set[str]
 
 
 class Reading:
-    """Iterates over (record, object) of a conversation, forward; a line may hold none, one or several.
+    """Iterates over (record, message) of a conversation, forward; a line may hold none, one or several.
 
-    `findings` grows with what is wrong with the bytes; `lines` counts lines that are not blank, `size` bytes.
-    `damaged` is True once a line has lost something that can no longer be read. A last line without an end is
-    left alone, and `growing` set, while a writer holds the file.
+    `findings` grows with what is wrong with the bytes; `size` counts bytes. `damaged` is True once a line has lost
+    something that can no longer be read. A last line without an end is left alone, and `growing` set, while a writer
+    holds the file.
     """
 
     def __init__(
@@ -34,71 +46,96 @@ class Reading:
         self.dialect = dialect
         self.limits = limits
         self.findings: list[Finding] = []
-        self.lines = 0
         self.size = 0
         self.damaged = False
         self.growing = False
-        self.returns: dict[str, tuple[Position, int]] = {}
+        self.tallies: dict[tuple[str, str], Tally] = {}
         self.ahead: deque[Record] = deque()
         self.source = records if records is not None else snapshot.records()
 
-    def __iter__(self) -> Iterator[tuple[Record, dict[str, Any]]]:
+    def __iter__(self) -> Iterator[tuple[Record, Message]]:
         while (record := self.next_line()) is not None:
             raw = record.raw
             self.size += len(raw)
-            try:
-                value = orjson.loads(raw)
-            except (orjson.JSONDecodeError, RecursionError):
-                value = None
-            if raw.endswith(b"\r\n"):
-                self.carriage_return(record)
-            if type(value) is dict and raw.endswith(b"\n"):
-                self.whole(record)
-                yield record, value
-            elif raw.strip(b" \t\r\n"):
-                self.lines += 1
-                yield from self.odd(record, value)
+            message = self.plain(raw)
+            if message is not None:
+                self.judge_text(record)
+                yield record, message
+            elif raw.strip(BLANK):
+                yield from self.full(record)
         self.summarise()
 
     def next_line(self) -> Record | None:
         """The next line, from those already looked at or from the store."""
         return self.ahead.popleft() if self.ahead else next(self.source, None)
 
-    def whole(self, record: Record) -> None:
-        """A line that is one object; its text may still be odd."""
-        self.lines += 1
-        for rule, detail, facts in judge_text(record.raw, self.limits.long_line):
-            self.findings.append(found(rule, record.position(), detail, facts=facts))
+    def plain(self, raw: bytes) -> Message | None:
+        """The message of a line of the most usual form; None when it wants to be looked at more closely."""
+        if raw[-1] != LINE_FEED or (b"\\" in raw and RISKY_ESCAPE.search(raw)):
+            return None
+        try:
+            if not raw.isascii():
+                raw.decode()
+            return self.dialect.quick(raw)
+        except (msgspec.DecodeError, ValueError, RecursionError):
+            return None
 
-    def odd(self, record: Record, value: object) -> Iterator[tuple[Record, dict[str, Any]]]:
-        """A line that is not one strict object with a line feed behind it."""
+    def full(self, record: Record) -> Iterator[tuple[Record, Message]]:
+        """A line of any form."""
         if record.offset == 0 and record.raw.startswith(BYTE_ORDER_MARK):
             self.findings.append(found("byte-order-mark", record.position(), "the file begins with a byte order mark"))
             record = Record(record.file, record.line, len(BYTE_ORDER_MARK), record.raw[len(BYTE_ORDER_MARK) :])
-            value = damage.strict(record.raw)
         final = not record.raw.endswith(b"\n")
         if final and self.snapshot.writer():
             self.growing = True
             return
-        if type(value) is dict:
-            self.lines -= 1
-            self.whole(record)
-            if final:
-                detail = "the last line has no end, so the next record would be glued to it"
-                self.findings.append(found("no-final-newline", record.position(), detail))
-            yield record, value
+        value = damage.strict(record.raw)
+        if not isinstance(value, dict):
+            yield from self.odd(record, final=final)
             return
-        verdict = damage.examine(
-            record.raw, final=final, following=lambda: self.following(record.file), is_record=self.dialect.is_record
-        )
-        if verdict is None:
-            parsed = damage.parse(record.raw)
-            if parsed is not None:
-                yield record, parsed
-            return
-        yield from self.broken(record, verdict)
+        self.judge_text(record)
+        if final:
+            detail = "the last line has no end, so the next record would be glued to it"
+            self.findings.append(found("no-final-newline", record.position(), detail))
+        yield record, self.dialect.decode(value)
 
-    def broken(self, record: Record, verdict: damage.Damage) -> Iterator[tuple[Record, dict[str, Any]]]:
+    def judge_text(self, record: Record) -> None:
+        """A line that is one object may still have odd text."""
+        raw = record.raw
+        nuls = nul_characters(raw)
+        if nuls:
+            detail = f"{nuls} times U+0000 in its text, which Postgres refuses"
+            self.findings.append(found("nul-char", record.position(), detail, facts={"count": nuls}))
+        for name in separators(raw):
+            self.tally("line-separator-char", record, name)
+        if raw.endswith(b"\r\n"):
+            self.tally("crlf", record, "CR LF")
+        if len(raw) > self.limits.long_line:
+            detail = f"the line has {len(raw):,} bytes"
+            self.findings.append(found("long-line", record.position(), detail, facts={"bytes": len(raw)}))
+
+    def tally(self, rule: str, record: Record, what: str) -> None:
+        """Count what is said once a file, at the first line that has it."""
+        tally = self.tallies.setdefault((rule, record.file), Tally(record.position(), set(), set()))
+        tally.lines.add(record.offset)
+        tally.what.add(what)
+
+    def odd(self, record: Record, *, final: bool) -> Iterator[tuple[Record, Message]]:
+        """A line that is not one strict object."""
+        verdict = damage.examine(
+            record.raw,
+            final=final,
+            following=lambda: self.following(record.file),
+            is_record=self.dialect.is_record,
+        )
+        if verdict is not None:
+            yield from self.broken(record, verdict)
+            return
+        parsed = damage.parse(record.raw)
+        if parsed is not None:
+            yield record, self.dialect.decode(parsed)
+
+    def broken(self, record: Record, verdict: damage.Damage) -> Iterator[tuple[Record, Message]]:
         """Report a damaged line and read what is whole in it."""
         facts = dict(verdict.facts)
         if verdict.lines > 1:
@@ -111,10 +148,8 @@ class Reading:
             found(verdict.rule, record.position(), verdict.detail, record_id=verdict.record_id, facts=facts)
         )
         for piece in verdict.pieces:
-            yield (
-                Record(record.file, record.line, record.offset + piece.start, record.raw[piece.start : piece.end]),
-                piece.value,
-            )
+            raw = record.raw[piece.start : piece.end]
+            yield Record(record.file, record.line, record.offset + piece.start, raw), self.dialect.decode(piece.value)
 
     def following(self, file: str) -> Sequence[bytes]:
         """The raw lines behind the present one in its file, as far as a broken record may reach."""
@@ -132,15 +167,14 @@ class Reading:
             lines.append(record.raw)
         return lines
 
-    def carriage_return(self, record: Record) -> None:
-        """Count lines that end in CR LF; the file is named once."""
-        at, count = self.returns.get(record.file, (record.position(), 0))
-        self.returns[record.file] = (at, count + 1)
-
     def summarise(self) -> None:
         """At the end of the record: what is said once a file."""
-        for at, count in self.returns.values():
-            self.findings.append(found("crlf", at, f"{count} lines of this file end in CR LF", facts={"count": count}))
+        for (rule, _), tally in self.tallies.items():
+            count = len(tally.lines)
+            words = f"{count} {'line' if count == 1 else 'lines'} of this file"
+            what = ", ".join(sorted(tally.what))
+            detail = f"{words} end in {what}" if rule == "crlf" else f"{words} hold {what}"
+            self.findings.append(found(rule, tally.at, detail, facts={"count": count}))
         for part in self.snapshot.parts:
             if part.size == 0:
                 self.findings.append(found("empty-file", Position(part.file.file), "the file is empty"))

@@ -16,24 +16,20 @@ from typing import Any
 import msgspec
 import orjson
 
-from jarvis_ops.dialects.envelope import Call, Envelope, decode_envelope
+from jarvis_ops.dialects.envelope import OBJECT, PLAIN, Call, Envelope, decode_envelope
 from jarvis_ops.dialects.jarvis import COMPACTION, HEALED, ROLES, SEALED, Jarvis
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.rules.repeats import repeats
+from jarvis_ops.rules.text import RISKY_ESCAPE, SEPARATOR
 from jarvis_ops.stores.base import Place, Snapshot
 
 # Lines of this many bytes that hold a backslash are read faster by orjson.
 LONG = 2_000
 UNUSABLE = frozenset({"", "unknown"})
-PLAIN = frozenset(b'"n')  # how text and null begin
-OBJECT = ord("{")
 LINE_FEED = 10
-# A lone half of a surrogate pair and U+0000 can only come from these escapes; a whole pair is looked at more closely.
-RISKY_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 ESCAPED_NUL = re.compile(rb"\\u0000")
-SEPARATOR = re.compile(rb"\xe2\x80[\xa8\xa9]|\xc2\x85")
 
 
 class Odd(Exception):  # noqa: N818 - no error: it says that the exact way must judge

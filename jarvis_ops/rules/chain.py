@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from array import array
+from collections.abc import Iterator, Sequence
+from itertools import pairwise
 
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.rules.findings import found
@@ -33,26 +35,26 @@ class Chain:
     def __init__(self, tree: Tree, *, side: bool) -> None:
         self.tree = tree
         self.side = side
-        self.windows: list[list[int]] = []
+        self.windows: list[array[int]] = []
+        self.reached = bytearray(len(tree))
         self.broken: list[bool] = []
         self.leaf = tree.leaf(side=side)
         self.walk()
-        self.place = {
-            number: (window, place) for window, chain in enumerate(self.windows) for place, number in enumerate(chain)
-        }
         self.rescued: set[int] = set()
-        self.sequences = [list(self.sequence(chain)) for chain in self.windows]
+        self.following: dict[int, int] = {}  # filled when it is first asked for
+        self.whole = all(self.reached)
+        self.sequences = [array("q", self.sequence(chain)) for chain in self.windows]
 
     def walk(self) -> None:
         """Cut the way back into windows, one at each compaction."""
-        tree, start, visited = self.tree, self.leaf, set[int]()
-        while start is not None and start not in visited:
-            chain: list[int] = []
+        tree, start, reached = self.tree, self.leaf, self.reached
+        while start is not None and not reached[start]:
+            chain = array("q")
             following: int | None = None
             for number in tree.upward(start):
-                if number in visited:
+                if reached[number]:
                     break
-                visited.add(number)
+                reached[number] = 1
                 chain.append(number)
                 if tree.flags[number] & BOUNDARY:
                     following = self.before(number)
@@ -72,7 +74,7 @@ class Chain:
         marker = self.tree.boundaries[boundary].marker if boundary in self.tree.boundaries else None
         return self.tree.named(marker.get("logicalParentUuid")) if marker else None
 
-    def sequence(self, chain: list[int]) -> Iterator[int]:
+    def sequence(self, chain: Sequence[int]) -> Iterator[int]:
         """The records of a window in the order in which they are sent.
 
         Results of parallel calls hang beside the chain, each at its own call; they are sent with the answer
@@ -95,16 +97,16 @@ class Chain:
         tree = self.tree
         calls: dict[int, list[int]] = {}
         results: dict[int, list[int]] = {}
-        if len(self.place) == len(tree):
+        if self.whole:
             return calls, results
-        for number, message in tree.messages.items():
-            if number in self.place or tree.flags[number] & self.left_out():
+        for number in sorted(tree.calls.keys() | tree.results.keys()):
+            if self.reached[number] or tree.flags[number] & self.left_out():
                 continue
             group, parent = tree.groups[number], tree.parents[number]
             if tree.flags[number] & ASSISTANT and group in groups:
                 calls.setdefault(group, []).append(number)
                 self.rescued.add(number)
-            elif message.results and parent >= 0 and tree.groups[parent] in groups:
+            elif number in tree.results and parent >= 0 and tree.groups[parent] in groups:
                 results.setdefault(tree.groups[parent], []).append(number)
                 self.rescued.add(number)
         return calls, results
@@ -146,7 +148,7 @@ class Chain:
             for other in range(number)
             if self.tree.flags[other] & MESSAGE
             and not self.tree.flags[other] & self.left_out()
-            and other not in self.place
+            and not self.reached[other]
         )
 
     def cycles(self) -> Iterator[Finding]:
@@ -197,22 +199,34 @@ class Chain:
     def unreachable(self) -> Iterator[Finding]:
         """Messages off the chain that neither the user's own branches nor a compaction put there."""
         tree = self.tree
-        if len(self.place) == len(tree):
+        if self.whole:
             return
-        reached = {tree.groups[number] for number in self.place if tree.groups[number] >= 0}
+        answers = {group for group, reached in zip(tree.groups, self.reached, strict=True) if reached and group >= 0}
         copied = {
-            (tree.times[number], tree.flags[number] & ASSISTANT) for number in self.place if tree.times[number] != NONE
+            (tree.times[number], tree.flags[number] & ASSISTANT)
+            for number, reached in enumerate(self.reached)
+            if reached and tree.times[number] != NONE
         }
         for number, flags in enumerate(tree.flags):
-            if number in self.place or number in self.rescued or flags & (self.left_out() | LEGAL_ROOT):
+            if self.reached[number] or number in self.rescued or flags & (self.left_out() | LEGAL_ROOT):
                 continue
-            if not (flags & MESSAGE and flags & SENT) or tree.groups[number] in reached:
+            if not (flags & MESSAGE and flags & SENT) or tree.groups[number] in answers:
                 continue
             if not flags & (TYPED | ASSISTANT) or (tree.times[number], flags & ASSISTANT) in copied:
                 continue
             if not self.explained(number):
                 detail = "the agent no longer reaches this message, and no branch of the user's making explains it"
                 yield found("unreachable-record", tree.position(number), detail, record_id=tree.ids[number])
+
+    def ahead(self, number: int) -> int | None:
+        """The next message on the chain behind a record of it; the record behind it if no message follows."""
+        if not self.following:
+            for chain in self.windows:
+                self.following.update(pairwise(chain))
+        last, later = None, self.following.get(number)
+        while later is not None and not (self.tree.flags[later] & MESSAGE and self.tree.flags[later] & SENT):
+            last, later = later, self.following.get(later)
+        return later if later is not None else last
 
     def explained(self, number: int) -> bool:
         """Whether the user went another way where this record's branch leaves the chain.
@@ -222,15 +236,10 @@ class Chain:
         tree = self.tree
         top = number
         for ancestor in tree.upward(number):
-            if ancestor in self.place:
-                window, place = self.place[ancestor]
-                rest = self.windows[window][place + 1 :]
-                ahead = next(
-                    (later for later in rest if tree.flags[later] & MESSAGE and tree.flags[later] & SENT), None
-                )
-                if ahead is None and not rest:
-                    return True  # the chain ends here: a pointer or a compaction says so
-                return bool(ahead is not None and tree.flags[ahead] & TYPED and tree.flags[top] & TYPED)
+            if self.reached[ancestor]:
+                ahead = self.ahead(ancestor)
+                # Where the chain ends, a pointer or a compaction says so.
+                return ahead is None or bool(tree.flags[ahead] & TYPED and tree.flags[top] & TYPED)
             if ancestor in self.rescued:
                 return False
             if tree.flags[ancestor] & MESSAGE and tree.flags[ancestor] & SENT:

@@ -1,7 +1,7 @@
 """The records of a conversation whose order is a chain of parents, and the way back from its leaf.
 
-About 200 bytes a record: ids as text once, everything else as numbers in arrays; only records that hold calls
-or results keep their message.
+About 200 bytes a record: ids as text once, everything else as numbers in arrays; records that hold calls
+or results keep those.
 """
 
 from __future__ import annotations
@@ -10,11 +10,12 @@ from array import array
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from jarvis_ops.model.message import Message
+from jarvis_ops.model.message import Message, ToolCall, ToolResult
 from jarvis_ops.model.record import Position, Record
 
 NONE = -1  # no parent: a root
 LOST = -2  # a parent that is not in the file
+FIRST_BLOCK = "message.content[0]"
 
 # What a record is, as far as the chain is concerned.
 MESSAGE, TYPED, SENT, SIDE, LEGAL_ROOT, BOUNDARY, SUPERSEDED, FOREIGN, ASSISTANT, STOPPED = (
@@ -31,7 +32,10 @@ class Leaf(NamedTuple):
 
 
 class Tree:
-    """All records with an id, by number in file order. `add` them, then `settle` once; then the chain can be walked."""
+    """All records with an id, by number in file order. `add` them, then `settle` once; then the chain can be walked.
+
+    Of `calls` and `results`, where a record has but one, in its first block and without a fault, only the id is kept.
+    """
 
     def __init__(self) -> None:
         self.ids: list[str] = []
@@ -44,7 +48,8 @@ class Tree:
         self.groups = array("q")
         self.sessions = array("H")
         self.chains = array("H")
-        self.messages: dict[int, Message] = {}
+        self.calls: dict[int, tuple[ToolCall, ...] | str] = {}
+        self.results: dict[int, tuple[ToolResult, ...] | str] = {}
         self.group_index: dict[str, int] = {}
         self.session_names: list[str | None] = [None]
         self.chain_names: list[str | None] = [None]
@@ -80,8 +85,14 @@ class Tree:
         self.groups.append(self.group(message.group_id))
         self.sessions.append(numbered(message.session_id, self.session_names, self.sessions))
         self.chains.append(numbered(message.chain, self.chain_names, self.chains))
-        if message.calls or message.results:
-            self.messages[number] = message
+        if message.calls:
+            first = message.calls[0]
+            plain = len(message.calls) == 1 and first.id is not None and first == plain_call(first.id)
+            self.calls[number] = str(first.id) if plain else message.calls
+        if message.results:
+            answer = message.results[0]
+            plain = len(message.results) == 1 and answer.id is not None and answer == plain_result(answer.id)
+            self.results[number] = str(answer.id) if plain else message.results
         if message.marker is not None and message.subtype == "compact_boundary":
             self.boundaries[number] = message
         return earlier
@@ -183,12 +194,9 @@ class Tree:
         return Record(self.file, self.lines[number] or None, self.offsets[number], b"")
 
     def message(self, number: int) -> Message:
-        """The message of a record; one without calls and results is made anew from its flags."""
+        """The message of a record, made anew from what was kept of it."""
         group = f"#{self.groups[number]}" if self.groups[number] >= 0 else None
-        kept = self.messages.get(number)
-        if kept is not None:
-            kept.group_id = group
-            return kept
+        calls, results = self.calls.get(number, ()), self.results.get(number, ())
         flags = self.flags[number]
         return Message(
             role="assistant" if flags & ASSISTANT else "user" if flags & MESSAGE else "system",
@@ -198,7 +206,19 @@ class Tree:
             sent=bool(flags & SENT),
             typed=bool(flags & TYPED),
             stop="tool_use" if flags & STOPPED else None,
+            calls=(plain_call(calls),) if isinstance(calls, str) else calls,
+            results=(plain_result(results),) if isinstance(results, str) else results,
         )
+
+
+def plain_call(call_id: str) -> ToolCall:
+    """A call that is the only block of its record."""
+    return ToolCall(call_id, FIRST_BLOCK)
+
+
+def plain_result(call_id: str) -> ToolResult:
+    """A result that is the only block of its record."""
+    return ToolResult(call_id, FIRST_BLOCK)
 
 
 def numbered(name: str | None, names: list[str | None], column: array[int]) -> int:

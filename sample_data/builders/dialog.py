@@ -13,7 +13,7 @@ SPRING = datetime(2026, 3, 10, 9, tzinfo=UTC)
 
 
 class Dialog:
-    """A JARVIS log. Each method adds one line and gives its number; `ids` counts m1, m2, …"""
+    """A JARVIS log. Each method adds one line and gives its number; `ids` counts m1, m2 and so on."""
 
     def __init__(self, first_id: int = 1, time: int = WINTER) -> None:
         self.lines: list[bytes] = []

@@ -282,6 +282,32 @@ def test_an_unexpected_fault_keeps_messages_out(environment: dict[str, str], sto
     assert kept.stat().st_mode & 0o777 == 0o600
 
 
+DYING = """
+import os
+import jarvis_ops.operations.verify as verify
+
+def dying(*arguments, executor, **words):
+    executor.submit(os._exit, 1).result()
+    yield
+
+verify.verify = dying
+from jarvis_ops.cli.run import main
+main()
+"""
+
+
+def test_a_process_that_dies_is_said_plainly(environment: dict[str, str], store: Path) -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", DYING, "verify-pairs", "--store", str(store), "--json", "--executor", "process:2"],
+        env=environment,
+        capture_output=True,
+        check=False,
+    )
+    assert done.returncode == 3
+    assert orjson.loads(done.stdout)["errors"][0]["code"] == "worker-died"
+    assert done.stderr.count(b"\n") == 1
+
+
 def test_one_that_cannot_be_read_does_not_stop_the_others(run: Run, store: Path) -> None:
     (store / "folder.jsonl").mkdir()
     os.mkfifo(store / "pipe.jsonl")

@@ -6,6 +6,7 @@ import os
 import pty
 import re
 import subprocess
+import termios
 from pathlib import Path
 
 import jsonschema
@@ -106,12 +107,13 @@ def test_what_was_typed_is_harmless_too(run: Run, store: Path) -> None:
 def on_terminal(environment: dict[str, str], *arguments: str) -> tuple[int, bytes]:
     """Run with a terminal of 100 columns on all three streams; the exit code and what was drawn."""
     leader, follower = pty.openpty()
+    termios.tcsetwinsize(follower, (40, 100))
     with subprocess.Popen(
         [*COMMAND, *arguments],
         stdin=follower,
         stdout=follower,
         stderr=follower,
-        env={**environment, "COLUMNS": "100"},
+        env=environment,
         start_new_session=True,
     ) as process:
         os.close(follower)
