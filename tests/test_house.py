@@ -15,7 +15,9 @@ MODULES = sorted(PACKAGE.rglob("*.py"))
 MODULE_LINES = 300
 FUNCTION_LINES = 50
 # Functions that may be longer, as `path:name`, each with the measured gain that makes up for it.
-LONG_FUNCTIONS: dict[str, str] = {}
+LONG_FUNCTIONS: dict[str, str] = {
+    "jarvis_ops/operations/screen.py:loop": "reads and judges in one: a call a line would cost a third of the speed",
+}
 
 VAGUE_NAMES = {"util", "utils", "helper", "helpers", "common", "misc"}
 

@@ -42,8 +42,15 @@ def test_prefixes_are_a_setting() -> None:
 
 
 def conversation(name: str, *, parent: str | None = None, projects: bool = True) -> Conversation:
-    layout = "projects" if projects else "flat"
-    return Conversation(id=name, session_id=name, folder="", parts=(), live=None, parent=parent, layout=layout)
+    return Conversation(
+        id=name,
+        session_id=name,
+        folder="",
+        parts=(),
+        live=None,
+        parent=parent,
+        layout="projects" if projects else "flat",
+    )
 
 
 def test_other_layouts() -> None:

@@ -6,9 +6,11 @@ from datetime import datetime
 
 import msgspec
 
+from jarvis_ops.dialects.blocks import argument_fault
 from jarvis_ops.model.message import Message, ToolCall, ToolResult
 
 OBJECT = ord("{")
+CALLS = frozenset({"tool_use", "server_tool_use"})
 # How content begins that the agent wrote for a local command.
 LOCAL_OUTPUT = ("<local-command-", "<command-name>", "<command-message>")
 # The paths of the first blocks, made once: nearly every line has one block.
@@ -51,10 +53,11 @@ class Line(msgspec.Struct, gc=False, rename="camel"):
     message: Inner | None = None
 
 
+decode = msgspec.json.decode
 decode_line = msgspec.json.Decoder(Line).decode
 
 
-def quick_message(raw: bytes) -> Message | None:  # noqa: C901 - one pass over the blocks, for speed
+def quick_message(raw: bytes) -> Message | None:
     """The Message of a plain user or assistant line; None for all that wants the full reading.
 
     The bytes must be known to be UTF-8 without risky escapes. Raises what msgspec raises.
@@ -63,23 +66,6 @@ def quick_message(raw: bytes) -> Message | None:  # noqa: C901 - one pass over t
     inner, kind = line.message, line.type
     if inner is None or inner.content is None or kind not in {"user", "assistant"}:
         return None
-    calls: list[ToolCall] = []
-    results: list[ToolResult] = []
-    other = True
-    if isinstance(inner.content, list):
-        other = False
-        if len(inner.content) > len(PATHS):
-            return None
-        for block, path in zip(inner.content, PATHS, strict=False):
-            name = block.type
-            if name == "tool_use" or name == "server_tool_use":  # noqa: PLR1714 - faster than a set of two
-                if memoryview(block.input)[0] != OBJECT:
-                    return None
-                calls.append(ToolCall(block.id, path, "", name != "tool_use"))
-            elif name.endswith("tool_result"):
-                results.append(ToolResult(block.tool_use_id, path, name != "tool_result"))
-            else:
-                other = True
     message = Message(
         type=kind,
         role=kind,
@@ -88,21 +74,44 @@ def quick_message(raw: bytes) -> Message | None:  # noqa: C901 - one pass over t
         session_id=line.session_id,
         time=int(datetime.fromisoformat(line.timestamp).timestamp() * 1000) if line.timestamp else None,
         cwd=line.cwd,
-        results=tuple(results),
         chain=(line.agent_id or "sidechain") if line.is_sidechain else None,
         subtype=line.subtype,
     )
+    other = True
+    if isinstance(inner.content, list):
+        if len(inner.content) > len(PATHS):
+            return None
+        other = take_blocks(inner.content, message)
     if kind == "assistant":
-        message.calls = tuple(calls)
         message.group_id = inner.id
         message.stop = inner.stop_reason
         message.sent = not line.is_api_error_message
         return message
-    local = line.is_meta or (isinstance(inner.content, str) and inner.content.startswith(LOCAL_OUTPUT))
-    if local:
+    message.calls = ()
+    if line.is_meta or (isinstance(inner.content, str) and inner.content.startswith(LOCAL_OUTPUT)):
         message.subtype = "local_command"
     if line.is_compact_summary:
         message.subtype = "compact_summary"
     message.sent = not line.is_visible_in_transcript_only
-    message.typed = other and not results and not message.subtype
+    message.typed = other and not message.results and not message.subtype
     return message
+
+
+def take_blocks(blocks: list[Block], message: Message) -> bool:
+    """Put the calls and results among the blocks into the message; whether anything else is there."""
+    calls: list[ToolCall] = []
+    results: list[ToolResult] = []
+    other = False
+    for block, path in zip(blocks, PATHS, strict=False):
+        name = block.type
+        if name in CALLS:
+            fault = (
+                "" if memoryview(block.input)[0] == OBJECT else argument_fault({"input": decode(block.input)}, "input")
+            )
+            calls.append(ToolCall(block.id, path, fault, name != "tool_use"))
+        elif name.endswith("tool_result"):
+            results.append(ToolResult(block.tool_use_id, path, name != "tool_result"))
+        else:
+            other = True
+    message.calls, message.results = tuple(calls), tuple(results)
+    return other

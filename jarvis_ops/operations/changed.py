@@ -50,11 +50,22 @@ class Memory:
         return False
 
     def judged(self, outcome: Outcome) -> None:
-        """Take note of a verdict."""
+        """Take note of a verdict. What the store shows must show again: those it comes from are forgotten."""
+        if outcome.conversation is None:
+            for finding in outcome.findings:
+                if finding.severity != "info":
+                    self._forget_below(finding.position.file)
+            return
         marks = self._before.get(outcome.conversation or "")
         spotless = outcome.status == "clean" and not (outcome.findings or outcome.errors or outcome.accepted)
         if marks is not None and spotless:
             self._clean[str(outcome.conversation)] = marks
+
+    def _forget_below(self, file: str) -> None:
+        """Drop the conversations whose logs lie in or below the folder of a file."""
+        folder = file if file.endswith("/") else file.rpartition("/")[0] + "/"
+        inside = "" if folder == "/" else folder
+        self._clean = {name: marks for name, marks in self._clean.items() if not marks[0][0].startswith(inside)}
 
     def forget_all_but(self, ids: Iterable[str]) -> None:
         """Drop conversations that are gone from the store."""

@@ -21,8 +21,8 @@ from jarvis_ops.operations.running import hard_sign
 from jarvis_ops.operations.screen import screened
 from jarvis_ops.operations.sealed import judge_segments
 from jarvis_ops.operations.surroundings import Surroundings, read_metadata
-from jarvis_ops.rules.damage import strict
 from jarvis_ops.rules.findings import found
+from jarvis_ops.rules.seams import strict
 from jarvis_ops.stores.base import BEGINNING, Snapshot, Store
 
 if TYPE_CHECKING:

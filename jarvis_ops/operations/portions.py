@@ -14,7 +14,7 @@ from jarvis_ops.errors import OpsError
 from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.screen import Screen, screened
-from jarvis_ops.rules.damage import strict
+from jarvis_ops.rules.seams import strict
 from jarvis_ops.stores.base import OpenPart, Place, Snapshot, Store
 
 if TYPE_CHECKING:

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Iterator, Sequence
-from itertools import islice
+from collections.abc import Iterator
 from typing import NamedTuple
 
 import msgspec
@@ -16,6 +15,7 @@ from jarvis_ops.model.record import Position, Record
 from jarvis_ops.model.settings import Limits
 from jarvis_ops.rules import damage
 from jarvis_ops.rules.findings import found
+from jarvis_ops.rules.seams import parse, strict
 from jarvis_ops.rules.text import BYTE_ORDER_MARK, RISKY_ESCAPE, nul_characters, separators
 from jarvis_ops.stores.base import Snapshot
 
@@ -89,7 +89,7 @@ class Reading:
         if final and self.snapshot.writer():
             self.growing = True
             return
-        value = damage.strict(record.raw)
+        value = strict(record.raw)
         if not isinstance(value, dict):
             yield from self.odd(record, final=final)
             return
@@ -131,7 +131,7 @@ class Reading:
         if verdict is not None:
             yield from self.broken(record, verdict)
             return
-        parsed = damage.parse(record.raw)
+        parsed = parse(record.raw)
         if parsed is not None:
             yield record, self.dialect.decode(parsed)
 
@@ -151,21 +151,19 @@ class Reading:
             raw = record.raw[piece.start : piece.end]
             yield Record(record.file, record.line, record.offset + piece.start, raw), self.dialect.decode(piece.value)
 
-    def following(self, file: str) -> Sequence[bytes]:
-        """The raw lines behind the present one in its file, as far as a broken record may reach."""
-        missing = damage.JOINED_LINES - len(self.ahead)
-        size = 0
-        for record in islice(self.source, max(missing, 0)):
-            self.ahead.append(record)
-            size += len(record.raw)
-            if record.file != file or size > damage.JOINED_BYTES:
-                break
-        lines = []
-        for record in self.ahead:
-            if record.file != file:
-                break
-            lines.append(record.raw)
-        return lines
+    def following(self, file: str) -> Iterator[bytes]:
+        """The raw lines behind the present one in its file; each is kept until its turn comes."""
+        number = 0
+        while True:
+            if number == len(self.ahead):
+                record = next(self.source, None)
+                if record is None:
+                    return
+                self.ahead.append(record)
+            if self.ahead[number].file != file:
+                return
+            yield self.ahead[number].raw
+            number += 1
 
     def summarise(self) -> None:
         """At the end of the record: what is said once a file."""

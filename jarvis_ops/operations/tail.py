@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Record
-from jarvis_ops.rules.damage import strict
+from jarvis_ops.rules.seams import strict
 from jarvis_ops.stores.base import Snapshot
 
 

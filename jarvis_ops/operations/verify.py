@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from jarvis_ops.errors import OpsError, UnknownDialectError, WorkerDiedError
+from jarvis_ops.errors import OpsError, UnknownDialectError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
@@ -99,14 +99,9 @@ def judged(
     if len(batches) == 1 and len(batches[0]) == 1:
         yield [judge_one(store, batches[0][0], settings, around, hands=(executor, workers))]
         return
-    from concurrent.futures import BrokenExecutor
-
-    try:
-        waiting = [executor.submit(judge_batch, store, batch, settings, around) for batch in batches]
-        for future in waiting:
-            yield future.result()
-    except BrokenExecutor as error:
-        raise WorkerDiedError("a process that judged conversations died; try --executor serial") from error
+    waiting = [executor.submit(judge_batch, store, batch, settings, around) for batch in batches]
+    for future in waiting:
+        yield future.result()
 
 
 def batched(chosen: Sequence[Conversation]) -> list[list[Conversation]]:

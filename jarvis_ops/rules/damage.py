@@ -4,32 +4,21 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable
+from itertools import islice
 from typing import Any, NamedTuple
 
-import orjson
-
-IsRecord = Callable[[Mapping[str, Any]], bool]
+from jarvis_ops.rules.seams import IsRecord, Piece, parse, records_in
 
 NUL = b"\x00"
 # A line feed inside a string is looked for in so many further lines and bytes at most.
 JOINED_LINES = 1_000
 JOINED_BYTES = 16 << 20
-JOIN_TRIES = 100
-# A seam is looked for at so many places of a line at most.
-SEAMS = 10_000
-OBJECT_START = re.compile(r'\{\s*"')
+JOIN_TRIES = 20
+BARE_QUOTE = re.compile(rb'(?<!\\)(?:\\\\)*"')
 LAST_ID = re.compile(rb'"uuid"\s*:\s*"([^"\\]{1,200})"')
 FIRST_ID = re.compile(rb'^\s*\{\s*"id"\s*:\s*"([^"\\]{1,200})"')
 SURROGATE = re.compile("[\ud800-\udfff]")
-
-
-class Piece(NamedTuple):
-    """A whole record found inside a damaged line: its JSON object and its bytes, as [start, end) within the line."""
-
-    value: dict[str, Any]
-    start: int
-    end: int
 
 
 class Damage(NamedTuple):
@@ -47,7 +36,7 @@ class ConstantError(ValueError):
     """NaN or Infinity, which Python's reader takes and the providers refuse."""
 
 
-def examine(raw: bytes, *, final: bool, following: Callable[[], Sequence[bytes]], is_record: IsRecord) -> Damage | None:
+def examine(raw: bytes, *, final: bool, following: Callable[[], Iterable[bytes]], is_record: IsRecord) -> Damage | None:
     """The first rule that fits a line which the strict reader refused; None when the refusal was only about a number.
 
     `raw` is the line with its line feed, `final` says that it is the last of its file, `following` gives
@@ -139,24 +128,29 @@ def nul_run(raw: bytes, is_record: IsRecord) -> Damage:
     )
 
 
-def split_line(raw: bytes, following: Callable[[], Sequence[bytes]]) -> Damage | None:
-    """A line feed inside a string: the lines give one record when they are joined by an escaped one."""
+def split_line(raw: bytes, following: Callable[[], Iterable[bytes]]) -> Damage | None:
+    """A line feed inside a string: the lines give one record when they are joined by an escaped one.
+
+    Inside a string no quote stands bare, so only a line with one can end the record, or the search.
+    """
     if not open_string(raw):
         return None
-    joined, tries = escaped_end(raw), 0
-    for number, line in enumerate(following(), start=2):
-        if len(joined) + len(line) > JOINED_BYTES or NUL in line or parse(line) is not None:
+    pieces, size, tries = [escaped_end(raw)], len(raw), 0
+    for number, line in enumerate(islice(following(), JOINED_LINES), start=2):
+        size += len(line)
+        if size > JOINED_BYTES or NUL in line:
             return None
-        if line.rstrip().endswith(b"}"):
+        if BARE_QUOTE.search(line):
             tries += 1
-            value = parse(joined + line)
+            joined = b"".join((*pieces, line))
+            value = parse(joined)
             if value is not None:
                 facts = {"records": 1, "count": number}
                 detail = f"one record broken over {number} lines by a raw line feed in a string"
                 return Damage("split-line", detail, facts, (Piece(value, 0, len(raw)),), None, number)
-            if tries == JOIN_TRIES:
+            if tries == JOIN_TRIES or not open_string(joined):
                 return None
-        joined += escaped_end(line)
+        pieces.append(escaped_end(line))
     return None
 
 
@@ -201,52 +195,6 @@ def glued(raw: bytes, is_record: IsRecord) -> Damage | None:
     return Damage("glued-lines", detail, facts, tuple(pieces))
 
 
-def records_in(raw: bytes, is_record: IsRecord) -> list[Piece]:
-    """The whole records in a line, found by parsing from each place where one may begin, never by looking for `}{`."""
-    line = raw.decode("latin-1")  # one character a byte, so that places in the text are places in the line
-    scan = json.JSONDecoder().raw_decode
-    found: list[Piece] = []
-    position, seams = 0, 0
-    while (start := next_object(line, position)) is not None and seams < SEAMS:
-        seams += 1
-        end = object_end(scan, line, start)
-        value = whole_record(raw, line, start, end, is_record) if end is not None else None
-        if end is not None and value is not None:
-            found.append(Piece(value, start, end))
-            position = end
-        else:
-            position = start + 1
-    return found
-
-
-def whole_record(raw: bytes, line: str, start: int, end: int, is_record: IsRecord) -> dict[str, Any] | None:
-    """The object at [start, end), unless it is only a part of a torn record around it.
-
-    A part of another record has more of that record behind it; a record of its own has nothing, or the
-    next object. At the beginning of the line nothing can be around it.
-    """
-    first = not line[:start].strip()
-    alone = line[end:].lstrip()[:1] in {"", "{"}
-    if not (first or alone):
-        return None
-    value = parse(raw[start:end])
-    return value if value is not None and ((first and alone) or is_record(value)) else None
-
-
-def next_object(line: str, position: int) -> int | None:
-    """The next place from `position` on where an object with a key may begin."""
-    match = OBJECT_START.search(line, position)
-    return match.start() if match else None
-
-
-def object_end(scan: Callable[[str, int], tuple[Any, int]], line: str, start: int) -> int | None:
-    """Where the JSON value that begins at `start` ends, or None when it is not whole."""
-    try:
-        return scan(line, start)[1]
-    except (ValueError, RecursionError):
-        return None
-
-
 def torn_tail(raw: bytes, *, final: bool) -> Damage | None:
     """The last line, cut off in the middle: no line feed and no whole value."""
     if not final or raw.endswith(b"\n"):
@@ -268,26 +216,6 @@ def bad_utf8(raw: bytes) -> Damage | None:
             "bad-utf8", f"byte {error.start} of the line is not UTF-8", facts, pieces, None if pieces else lost_id(raw)
         )
     return None
-
-
-def strict(raw: bytes) -> Any:
-    """The value of a line as the strict reader sees it, None when it refuses it."""
-    try:
-        return orjson.loads(raw)
-    except (orjson.JSONDecodeError, RecursionError):
-        return None
-
-
-def parse(raw: bytes) -> dict[str, Any] | None:
-    """An object as any reader may read it: strictly, else with bad bytes replaced and lone surrogates let through."""
-    try:
-        value = orjson.loads(raw)
-    except orjson.JSONDecodeError:
-        try:
-            value = json.loads(raw.decode(errors="replace"))
-        except (ValueError, RecursionError):
-            return None
-    return value if isinstance(value, dict) else None
 
 
 def lost_id(raw: bytes) -> str | None:
