@@ -14,15 +14,17 @@ from jarvis_ops.dialects.registry import DIALECTS, SAMPLE, detect
 from jarvis_ops.errors import UnknownDialectError
 from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.record import Position
+from jarvis_ops.model.message import Message
+from jarvis_ops.model.record import Position, Record
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.model.verdict import Verdict
-from jarvis_ops.operations.running import hard_sign
+from jarvis_ops.operations.running import hard_sign, sign_of_life
 from jarvis_ops.operations.screen import screened
 from jarvis_ops.operations.sealed import judge_segments
 from jarvis_ops.operations.surroundings import Surroundings, read_metadata
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.seams import strict
+from jarvis_ops.rules.turns import Turns
 from jarvis_ops.stores.base import BEGINNING, Snapshot, Store
 
 if TYPE_CHECKING:
@@ -52,6 +54,8 @@ def judge(
     metadata, fault = read_metadata(store, conversation)
     hard = _once(lambda: hard_sign(store, conversation, snapshot, around))
     verdict = at_a_glance(store, conversation, snapshot, dialect, settings, hands) if screen else None
+    if verdict is not None:
+        verdict.findings += last_turn(snapshot, dialect, settings, metadata, hard)
     if verdict is None:
         # Most conversations are healthy, and their start-up time is better spent on them.
         from jarvis_ops.operations import exact
@@ -95,6 +99,34 @@ def at_a_glance(
         last_time=milliseconds(screen.last_time),
         talk=screen.records,
     )
+
+
+def last_turn(
+    snapshot: Snapshot,
+    dialect: Dialect,
+    settings: Settings,
+    metadata: Mapping[str, Any] | None,
+    hard: Callable[[], str],
+) -> Iterator[Finding]:
+    """Whether a conversation without a fault ends with a prompt that nothing answers."""
+    records: list[tuple[Record, Message]] = []
+    messages = 0
+    for record in snapshot.newest_first():
+        value = strict(record.raw)
+        if isinstance(value, dict):
+            message = dialect.decode(value)
+            records.append((record, message))
+            messages += message.sent and not message.proactive
+        if messages > 1 or (messages and not records[-1][1].typed) or len(records) == LOOKED_AT:
+            break
+    turns = Turns()
+    for record, message in reversed(records):
+        turns.feed(message, record)
+    if turns.last is None or not turns.last.typed:
+        return
+    frontier = sign_of_life(metadata, turns, settings, open_calls=False, hard=hard())
+    turns.finish(frontier)
+    yield from (with_line(one, snapshot) for one in turns.findings if one.rule == "unanswered-turn")
 
 
 def _once(ask: Callable[[], str]) -> Callable[[], str]:

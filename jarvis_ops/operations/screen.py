@@ -250,8 +250,11 @@ class Screen:
         return True
 
     def settled(self) -> bool:
-        """At the end: whether nothing is open or stands twice, and compactions name what is there."""
-        if self.open or self.last_role == "user" or repeats(self.keys) or repeats(self.calls):
+        """At the end: whether no call is open, nothing stands twice, and compactions name what is there.
+
+        That the conversation may end with a prompt is left to the caller.
+        """
+        if self.open or repeats(self.keys) or repeats(self.calls):
             return False
         if self.compactions and self.keyless:
             return False
