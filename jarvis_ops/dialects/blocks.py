@@ -35,13 +35,13 @@ def read_blocks(content: Sequence[Any], path: str) -> tuple[list[ToolCall], list
 def argument_fault(call: Mapping[str, Any], key: str) -> str:
     """What keeps the arguments of a call from being one JSON object; "" when they are one.
 
-    JSON text of an object counts as one. Absent arguments are a fault for `input`, which the
-    provider demands, and stand for none elsewhere.
+    JSON text of an object counts as one, and absent arguments as none, save for `input`: there the
+    provider demands an object itself.
     """
     value = call.get(key)
     if type(value) is dict:
         return ""
-    if isinstance(value, str):
+    if isinstance(value, str) and key != "input":
         try:
             value = orjson.loads(value)
         except orjson.JSONDecodeError:

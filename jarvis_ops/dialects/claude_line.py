@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from datetime import datetime
-
 import msgspec
 
-from jarvis_ops.dialects.blocks import argument_fault
+from jarvis_ops.dialects.blocks import argument_fault, milliseconds
 from jarvis_ops.model.message import Message, ToolCall, ToolResult
 
 OBJECT = ord("{")
@@ -72,7 +70,7 @@ def quick_message(raw: bytes) -> Message | None:
         id=line.uuid,
         parent_id=line.parent_uuid,
         session_id=line.session_id,
-        time=int(datetime.fromisoformat(line.timestamp).timestamp() * 1000) if line.timestamp else None,
+        time=milliseconds(line.timestamp),
         cwd=line.cwd,
         chain=(line.agent_id or "sidechain") if line.is_sidechain else None,
         subtype=line.subtype,

@@ -10,6 +10,7 @@ from jarvis_ops.model.finding import Finding
 class Verdict(msgspec.Struct, kw_only=True):
     """What is known of a conversation after judging it; `talk` counts user and assistant records.
 
+    `attachments` are files that records name as holding a result, each with the finding that it is gone.
     `cwds` are the working directories that its records name, `branch_of` the conversation that its metadata says it
     was copied from. `growing` says that a writer was in the middle of the last line.
     """
@@ -24,3 +25,4 @@ class Verdict(msgspec.Struct, kw_only=True):
     prompts: bool = False
     branch_of: str | None = None
     growing: bool = False
+    attachments: list[tuple[str, Finding]] = []

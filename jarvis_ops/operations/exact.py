@@ -87,10 +87,10 @@ def judge_tree(
     waiting = open_calls or (tree.turns.last is not None and tree.turns.last.typed)
     frontier = sign_of_life(None, tree.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
     tree.finish(chain, frontier, full=settings.scope == "full")
-    missing = [finding for path, finding in tree.attachments if not kept(conversation, path)]
     return Verdict(
         dialect=dialect.name,
-        findings=tree.findings + repeated + missing,
+        findings=tree.findings + repeated,
+        attachments=tree.attachments,
         records=tree.records,
         bytes=tree.reading.size,
         last_time=tree.last_time,
@@ -99,10 +99,3 @@ def judge_tree(
         prompts=tree.prompts,
         growing=tree.reading.growing,
     )
-
-
-def kept(conversation: Conversation, path: str) -> bool:
-    """Whether a saved output is there: its path counts from the session's own folder, wherever that now lies."""
-    name = path.replace("\\", "/").rpartition("tool-results/")[2]
-    wanted = f"tool-results/{name}"
-    return any(file.file.endswith(wanted) for file in conversation.side_files)

@@ -42,6 +42,7 @@ class Landscape:
         self.modes: list[FileMode] = []
         self.transcripts: list[Transcript] = []
         self.folders: dict[str, str] = {}
+        self.by_id = {one.id: one for one in inventory.conversations}
         self.agents = Counter(one.parent for one in inventory.conversations if one.parent is not None)
 
     def add(self, conversation: Conversation, verdict: Verdict | None, modes: tuple[FileMode, ...]) -> None:
@@ -63,6 +64,14 @@ class Landscape:
                 last_time=verdict.last_time,
             )
         )
+
+    def missing_attachments(self, conversation: Conversation, verdict: Verdict) -> Iterator[Finding]:
+        """Saved outputs that are gone. A sub-agent's lie with those of the session that it belongs to."""
+        owner = self.by_id.get(conversation.parent) if conversation.parent is not None else conversation
+        for path, finding in verdict.attachments:
+            name = path.replace("\\", "/").rpartition("tool-results/")[2]
+            if owner is not None and not any(file.file.endswith(f"tool-results/{name}") for file in owner.side_files):
+                yield finding
 
     def judge(self) -> Iterator[Finding]:
         """All findings about the store as a whole."""

@@ -7,7 +7,6 @@ clean; tests hold both ways against each other.
 
 from __future__ import annotations
 
-import re
 from array import array
 from bisect import bisect_right
 from collections.abc import Mapping
@@ -22,14 +21,13 @@ from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.rules.repeats import repeats
-from jarvis_ops.rules.text import RISKY_ESCAPE, SEPARATOR
+from jarvis_ops.rules.text import RISKY_ESCAPE, SEPARATOR, holds_nul
 from jarvis_ops.stores.base import Place, Snapshot
 
 # Lines of this many bytes that hold a backslash are read faster by orjson.
 LONG = 2_000
 UNUSABLE = frozenset({"", "unknown"})
 LINE_FEED = 10
-ESCAPED_NUL = re.compile(rb"\\u0000")
 
 
 class Odd(Exception):  # noqa: N818 - no error: it says that the exact way must judge
@@ -94,8 +92,9 @@ class Screen:
             joined.decode()
         if escapes and RISKY_ESCAPE.search(joined):
             for line in lines:
-                if RISKY_ESCAPE.search(line):
-                    check_escapes(line)
+                # The strict reader refuses half a surrogate pair, and takes a whole one.
+                if RISKY_ESCAPE.search(line) and holds_nul(orjson.loads(line)):
+                    raise Odd
 
     def loop(  # noqa: C901, PLR0912 - the one place where speed is worth a long function
         self, lines: list[bytes], begins: str
@@ -275,22 +274,6 @@ class Screen:
         """Whether a compaction ends between a call and its result; `place` counts the records up to its end."""
         before = bisect_right(self.spans[::2], place) - 1
         return before >= 0 and place < self.spans[2 * before + 1]
-
-
-def check_escapes(line: bytes) -> None:
-    """Raise Odd for an escaped U+0000; the strict reader refuses half a surrogate pair."""
-    if ESCAPED_NUL.search(line):
-        raise Odd
-    orjson.loads(line)
-
-
-def holds_nul(value: object) -> bool:
-    """Whether U+0000 is in any text of a line that was read, which is quicker to see there than in its escapes."""
-    if isinstance(value, str):
-        return "\x00" in value
-    if isinstance(value, dict):
-        return any(map(holds_nul, value)) or any(map(holds_nul, value.values()))
-    return isinstance(value, list) and any(map(holds_nul, value))
 
 
 def screened(snapshot: Snapshot, settings: Settings, *, begin: Place, end: Place | None) -> Screen | None:

@@ -58,7 +58,6 @@ def verify(  # noqa: PLR0913 - what to judge, how, and with whose help
     """
     around = look_around(store, inventory)
     landscape = Landscape(store, inventory, around, settings)
-    by_id = {one.id: one for one in inventory.conversations}
     named = not whole or inventory.layout == "file"
     batches = batched(chosen)
     for batch, results in zip(batches, judged(store, batches, settings, around, executor, workers), strict=True):
@@ -66,7 +65,9 @@ def verify(  # noqa: PLR0913 - what to judge, how, and with whose help
             if one.verdict is not None and one.verdict.branch_of is not None and one.outcome.findings:
                 from jarvis_ops.operations.branch import settle_branch
 
-                settle_branch(store, by_id, one.verdict, one.outcome, settings)
+                settle_branch(store, landscape.by_id, one.verdict, one.outcome, settings)
+            if one.verdict is not None:
+                one.outcome.findings += landscape.missing_attachments(conversation, one.verdict)
             landscape.add(conversation, one.verdict, one.modes)
             advance(one.outcome.bytes)
             yield finished(one.outcome, settings, named=named)

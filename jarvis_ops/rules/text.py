@@ -25,3 +25,12 @@ def separators(raw: bytes) -> set[str]:
     if b"\xe2" not in raw and b"\xc2" not in raw:
         return set()
     return {SEPARATOR_NAMES[mark] for mark in SEPARATOR.findall(raw)}
+
+
+def holds_nul(value: object) -> bool:
+    """Whether U+0000 is in any text of a line that was read, which is quicker to see there than in its escapes."""
+    if isinstance(value, str):
+        return "\x00" in value
+    if isinstance(value, dict):
+        return any(map(holds_nul, value)) or any(map(holds_nul, value.values()))
+    return isinstance(value, list) and any(map(holds_nul, value))
