@@ -59,7 +59,9 @@ class Reading:
             self.size += len(raw)
             message = self.plain(raw)
             if message is not None:
-                self.judge_text(record)
+                # A plain line has odd text only if it is very long or has one of these bytes.
+                if b"\xe2" in raw or b"\xc2" in raw or b"\r" in raw or len(raw) > self.limits.long_line:
+                    self.judge_text(record)
                 yield record, message
             elif raw.strip(BLANK):
                 yield from self.full(record)

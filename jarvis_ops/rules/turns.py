@@ -18,7 +18,7 @@ class Turns:
     def __init__(self) -> None:
         self.findings: list[Finding] = []
         self.last: Message | None = None
-        self.last_at: Position | None = None
+        self.last_record: Record | None = None
         self.accepted: Message | None = None
         self.new_file = False
         self.stop_at: Position | None = None
@@ -47,11 +47,13 @@ class Turns:
             and self.last is not None
             and self.last.role != "assistant"
             and self.last.results
-            and self.last_at is not None
+            and self.last_record is not None
         ):
             detail = "the turn ends with tool results; no answer followed"
-            self.findings.append(found("turn-without-answer", self.last_at, detail, record_id=self.last.id))
-        self.last, self.last_at = message, record.position()
+            self.findings.append(
+                found("turn-without-answer", self.last_record.position(), detail, record_id=self.last.id)
+            )
+        self.last, self.last_record = message, record
 
     def continues(self, message: Message) -> bool:
         """Whether a message belongs to the turn of the message before it."""
@@ -84,6 +86,6 @@ class Turns:
         if frontier:
             return
         self.answer_ends()
-        if self.last is not None and self.last.typed and self.last_at is not None:
+        if self.last is not None and self.last.typed and self.last_record is not None:
             detail = "the conversation ends with a message of the user, and nothing answers it"
-            self.findings.append(found("unanswered-turn", self.last_at, detail, record_id=self.last.id))
+            self.findings.append(found("unanswered-turn", self.last_record.position(), detail, record_id=self.last.id))
