@@ -17,6 +17,7 @@ from jarvis_ops.rules import damage
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.seams import parse, strict
 from jarvis_ops.rules.text import BYTE_ORDER_MARK, RISKY_ESCAPE, nul_characters, separators
+from jarvis_ops.rules.words import counted
 from jarvis_ops.stores.base import Snapshot
 
 BLANK = b" \t\r\n"
@@ -106,7 +107,7 @@ class Reading:
         raw = record.raw
         nuls = nul_characters(raw)
         if nuls:
-            detail = f"{nuls} times U+0000 in its text, which Postgres refuses"
+            detail = f"U+0000 {counted(nuls, 'time')} in its text, which Postgres refuses"
             self.findings.append(found("nul-char", record.position(), detail, facts={"count": nuls}))
         for name in separators(raw):
             self.tally("line-separator-char", record, name)
@@ -171,9 +172,8 @@ class Reading:
         """At the end of the record: what is said once a file."""
         for (rule, _), tally in self.tallies.items():
             count = len(tally.lines)
-            words = f"{count} {'line' if count == 1 else 'lines'} of this file"
             what = ", ".join(sorted(tally.what))
-            detail = f"{words} end in {what}" if rule == "crlf" else f"{words} hold {what}"
+            detail = f"{what} {'ends' if rule == 'crlf' else 'stands in'} {counted(count, 'line')} of this file"
             self.findings.append(found(rule, tally.at, detail, facts={"count": count}))
         for part in self.snapshot.parts:
             if part.size == 0:

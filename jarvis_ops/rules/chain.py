@@ -22,6 +22,7 @@ from jarvis_ops.rules.tree import (
     TYPED,
     Tree,
 )
+from jarvis_ops.rules.words import counted
 
 
 class Chain:
@@ -134,7 +135,7 @@ class Chain:
                 continue
             hidden = self.hidden_before(number)
             detail = f"its parent {name} is not in the file" + (
-                f"; {hidden} messages before it are hidden" if hidden else ""
+                f"; {counted(hidden, 'message')} before it out of reach" if hidden else ""
             )
             facts = {"parent": name, "hidden": hidden}
             yield found("dangling-parent", tree.position(number), detail, record_id=tree.ids[number], facts=facts)
@@ -191,7 +192,7 @@ class Chain:
                 continue
             hidden = self.hidden_before(number)
             detail = "a second root: it names no parent although records stand before it"
-            detail += f"; {hidden} messages are hidden" if hidden else ""
+            detail += f"; {counted(hidden, 'message')} out of reach" if hidden else ""
             yield found(
                 "extra-root", tree.position(number), detail, record_id=tree.ids[number], facts={"hidden": hidden}
             )

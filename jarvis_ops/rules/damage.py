@@ -9,6 +9,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from jarvis_ops.rules.seams import IsRecord, Piece, parse, records_in
+from jarvis_ops.rules.words import counted
 
 NUL = b"\x00"
 # A line feed inside a string is looked for in so many further lines and bytes at most.
@@ -124,7 +125,11 @@ def nul_run(raw: bytes, is_record: IsRecord) -> Damage:
     count = raw.count(NUL)
     facts = {"bytes": count, "at": start, "records": len(pieces)}
     return Damage(
-        "nul-run", f"{count} NUL bytes, {len(pieces)} whole records around them", facts, pieces, lost_id(rest)
+        "nul-run",
+        f"{counted(count, 'NUL byte')}, {counted(len(pieces), 'whole record')} around",
+        facts,
+        pieces,
+        lost_id(rest),
     )
 
 
@@ -185,9 +190,9 @@ def glued(raw: bytes, is_record: IsRecord) -> Damage | None:
     head = raw[: pieces[0].start].strip()
     facts: dict[str, Any] = {"records": len(pieces), "torn_bytes": torn}
     detail = (
-        f"{len(pieces)} whole records on one line"
+        f"{counted(len(pieces), 'whole record')} on one line"
         if not torn
-        else f"{torn} torn bytes and {len(pieces)} whole records on one line"
+        else f"{counted(torn, 'torn byte')} and {counted(len(pieces), 'whole record')} on one line"
     )
     if head and raw[pieces[0].start : pieces[0].end].startswith(head):
         facts["superseded"] = True
@@ -200,7 +205,11 @@ def torn_tail(raw: bytes, *, final: bool) -> Damage | None:
     if not final or raw.endswith(b"\n"):
         return None
     return Damage(
-        "torn-tail", f"the last line is cut off after {len(raw)} bytes", {"bytes": len(raw)}, (), lost_id(raw)
+        "torn-tail",
+        f"the last line is cut off after {counted(len(raw), 'byte')}",
+        {"bytes": len(raw)},
+        (),
+        lost_id(raw),
     )
 
 

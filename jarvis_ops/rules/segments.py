@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
 from jarvis_ops.rules.findings import found
+from jarvis_ops.rules.words import counted
 
 NAME = "{:06d}.jsonl"
 
@@ -55,7 +56,9 @@ def judge_numbers(parts: Sequence[Segment], folder: str, *, due: int | None) -> 
             yield found("segment-marker-missing", Position(part.file, 1, 0), detail)
     live = next((part for part in parts if part.number is None), None)
     if sealed and live is None:
-        yield found("live-missing", Position(sealed[-1].file), f"{len(sealed)} segments, and no live file behind them")
+        yield found(
+            "live-missing", Position(sealed[-1].file), f"{counted(len(sealed), 'segment')}, and no live file behind"
+        )
     if due is not None and live is not None and live.size >= due:
         yield found(
             "segment-due", Position(live.file), f"the live file has {live.size:,} bytes", facts={"bytes": live.size}

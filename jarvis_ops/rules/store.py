@@ -10,6 +10,7 @@ from jarvis_ops.model.conversation import Oddity
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
 from jarvis_ops.rules.findings import found
+from jarvis_ops.rules.words import counted
 
 ENCODED = re.compile(r"[^A-Za-z0-9]")
 READABLE_BY_OTHERS = 0o044
@@ -69,10 +70,10 @@ def judge_session_folder(oddity: Oddity) -> Finding:
     agents, results = counts.get("subagents", "0"), counts.get("results", "0")
     facts = {"subagents": int(agents), "tool_results": int(results)}
     if int(agents):
-        left = f"{agents} sub-agents' transcripts and {results} saved outputs are left"
-        detail = f"the transcript of this session is gone; {left}"
+        left = f"{counted(int(agents), 'transcript')} of sub-agents and {counted(int(results), 'saved output')}"
+        detail = f"the transcript of this session is gone; left: {left}"
         return found("missing-transcript", Position(oddity.file), detail, facts=facts)
-    detail = f"the transcript of this session is gone; {results} saved outputs are left"
+    detail = f"the transcript of this session is gone; left: {counted(int(results), 'saved output')}"
     return found("deleted-session-traces", Position(oddity.file), detail, facts=facts)
 
 
@@ -82,7 +83,8 @@ def judge_transcript(transcript: Transcript) -> Finding | None:
         return None
     at = Position(transcript.file)
     if transcript.agents:
-        detail = f"it holds no message, and {transcript.agents} sub-agents' transcripts are the last copy of the work"
+        agents = counted(transcript.agents, "transcript")
+        detail = f"it holds no message; the last copy of the work is in {agents} of sub-agents"
         return found("metadata-only", at, detail, facts={"subagents": transcript.agents})
     if transcript.prompts:
         return found("deleted-session-traces", at, "it holds prompts and titles, and no message")
@@ -123,7 +125,7 @@ def judge_retention(
     old = sum(1 for one in transcripts if one.last_time is not None and now - one.last_time > days * DAY)
     if not old:
         return None
-    detail = f"{old} transcripts are older than {days:g} days; the agent deletes them at its next start"
+    detail = f"{counted(old, 'transcript')} older than {days:g} days: the agent deletes at its next start"
     return found("retention-risk", at, detail, facts={"days": days, "transcripts": old})
 
 
@@ -144,7 +146,7 @@ def judge_modes(modes: Iterable[FileMode]) -> Iterator[Finding]:
                 "file-mode", Position(file.file), detail, severity="warning", facts={"mode": f"{file.mode:04o}"}
             )
     if wide_open:
-        detail = f"others may read the logs ({wide_open} files, none beside them is private)"
+        detail = f"others may read {counted(wide_open, 'log')}; none beside is private"
         yield found("file-mode", Position("."), detail, severity="info", facts={"files": wide_open})
 
 
