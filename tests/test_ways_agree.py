@@ -29,7 +29,7 @@ def both_ways(folder: Path, settings: Settings) -> tuple[bool, Verdict, Verdict]
     """Whether the screen calls the one conversation of a store clean, and both verdicts on it."""
     store = open_store(str(folder))
     inventory = store.inventory()
-    around = look_around(store, inventory)
+    around = look_around(store, inventory, settings)
     (conversation,) = inventory.conversations
     with store.open(conversation) as snapshot:
         screen = screened(snapshot, settings, begin=BEGINNING, end=None)

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from jarvis_ops.dialects.blocks import kind_of, milliseconds, read_blocks, text
-from jarvis_ops.dialects.claude_line import LOCAL_OUTPUT, quick_message
+from jarvis_ops.dialects.claude_line import LOCAL_OUTPUT, NAMELESS, quick_message
 from jarvis_ops.model.message import Message
 
 SIDE_TYPES = frozenset(
@@ -70,7 +70,7 @@ class ClaudeCode:
             sent=False,
         )
         if record.get("isSidechain") is True:
-            message.chain = text(record.get("agentId")) or "sidechain"
+            message.chain = text(record.get("agentId")) or NAMELESS
         if kind in {"user", "assistant"}:
             decode_message(record, message)
         elif kind == "system":

@@ -8,6 +8,8 @@ from jarvis_ops.dialects.blocks import argument_fault, milliseconds
 from jarvis_ops.model.message import Message, ToolCall, ToolResult
 
 OBJECT = ord("{")
+# The thread of a sub-agent whose records do not name it.
+NAMELESS = "sidechain"
 CALLS = frozenset({"tool_use", "server_tool_use"})
 # How content begins that the agent wrote for a local command.
 LOCAL_OUTPUT = ("<local-command-", "<command-name>", "<command-message>")
@@ -72,7 +74,7 @@ def quick_message(raw: bytes) -> Message | None:
         session_id=line.session_id,
         time=milliseconds(line.timestamp),
         cwd=line.cwd,
-        chain=(line.agent_id or "sidechain") if line.is_sidechain else None,
+        chain=(line.agent_id or NAMELESS) if line.is_sidechain else None,
         subtype=line.subtype,
     )
     other = True

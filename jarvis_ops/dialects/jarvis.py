@@ -142,19 +142,23 @@ def read_calls(record: Mapping[str, Any], message: Message) -> None:
         # A database row keeps what belongs to the message inside its content.
         listed(content.get("tool_calls"), "content.tool_calls", calls, message)
         if "tool_call_id" in content:
-            results.append(ToolResult(text(content.get("tool_call_id")), "content"))
+            results.append(ToolResult(identity(content.get("tool_call_id")), "content"))
     elif content is not None and not isinstance(content, str):
         message.fault = f"content is {kind_of(content)}"
     listed(record.get("tool_calls"), "tool_calls", calls, message)
     if message.role == "tool" and not results:
         key = "tool_call_id" if "tool_call_id" in record else "toolCallId"
-        results.append(ToolResult(text(record.get(key)), ""))
+        results.append(ToolResult(identity(record.get(key)), ""))
     message.calls = tuple(calls) if message.role == "assistant" else ()
     message.results = tuple(results) if message.role != "system" else ()
 
 
 def listed(value: object, path: str, calls: list[ToolCall], message: Message) -> None:
-    """Read a `tool_calls` list of flat or OpenAI calls into `calls`."""
+    """Read a `tool_calls` list of flat or OpenAI calls into `calls`.
+
+    A message may hold its calls in two forms; a call that is there already is the same one.
+    """
+    known = {call.id for call in calls}
     if value is None:
         return
     if not isinstance(value, list):
@@ -166,4 +170,6 @@ def listed(value: object, path: str, calls: list[ToolCall], message: Message) ->
             continue
         inner = call.get("function")
         function = inner if isinstance(inner, dict) else call
-        calls.append(ToolCall(text(call.get("id")), f"{path}[{number}]", argument_fault(function, "arguments")))
+        call_id = identity(call.get("id"))
+        if call_id is None or call_id not in known:
+            calls.append(ToolCall(call_id, f"{path}[{number}]", argument_fault(function, "arguments")))

@@ -8,8 +8,9 @@ from jarvis_ops.model.finding import Finding
 
 
 class Verdict(msgspec.Struct, kw_only=True):
-    """What is known of a conversation after judging it; `talk` counts user and assistant records.
+    """What is known of a conversation after judging it.
 
+    `talk` counts user and assistant records, `typed` the prompts of the user among them.
     `attachments` are files that records name as holding a result, each with the finding that it is gone.
     `cwds` are the working directories that its records name, `branch_of` the conversation that its metadata says it
     was copied from. `growing` says that a writer was in the middle of the last line.
@@ -21,6 +22,7 @@ class Verdict(msgspec.Struct, kw_only=True):
     bytes: int = 0
     last_time: int | None = None
     talk: int = 0
+    typed: int = 0
     cwds: list[str] = []
     prompts: bool = False
     branch_of: str | None = None

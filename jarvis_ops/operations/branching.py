@@ -6,6 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 
 from jarvis_ops.dialects.base import Dialect
+from jarvis_ops.dialects.claude_line import NAMELESS
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.operations.reading import Reading
 from jarvis_ops.rules.chain import Chain
@@ -40,6 +41,7 @@ class Branching:
         self.cwds: set[str] = set()
         self.records = 0
         self.talk = 0
+        self.typed = 0
         self.prompts = False
         self.last_time: int | None = None
 
@@ -49,6 +51,7 @@ class Branching:
         for record, message in self.reading:
             self.records += 1
             self.talk += message.role in {"user", "assistant"}
+            self.typed += message.typed and message.chain is None
             self.prompts = self.prompts or message.type == "last-prompt"
             if message.fault:
                 self.findings.append(found("bad-shape", record.position(), message.fault, record_id=message.id))
@@ -136,10 +139,17 @@ class Branching:
         """The threads of sub-agents that share a file with their parent, each in file order."""
         if self.side:
             return []
-        threads: dict[int, list[int]] = {}
-        for number, flags in enumerate(self.tree.flags):
+        tree = self.tree
+        threads: dict[tuple[int, int], list[int]] = {}
+        thread_of: dict[int, tuple[int, int]] = {}
+        for number, flags in enumerate(tree.flags):
             if flags & SIDE and not flags & (SUPERSEDED | FOREIGN):
-                threads.setdefault(self.tree.chains[number], []).append(number)
+                chain = tree.chains[number]
+                # Old records do not name their agent; then the thread is known by its root.
+                nameless = tree.chain_names[chain] == NAMELESS
+                new = (chain, number if nameless else 0)
+                thread_of[number] = thread_of.get(tree.parents[number], new) if nameless else new
+                threads.setdefault(thread_of[number], []).append(number)
         return list(threads.values())
 
     def branches(self, chain: Chain) -> None:

@@ -64,7 +64,12 @@ def judge_linear(
 
 
 def judge_tree(
-    conversation: Conversation, snapshot: Snapshot, dialect: Dialect, settings: Settings, hard: Callable[[], str]
+    conversation: Conversation,
+    snapshot: Snapshot,
+    dialect: Dialect,
+    settings: Settings,
+    hard: Callable[[], str],
+    soft: str,
 ) -> Verdict:
     """Read a conversation whose records name their parents, and judge the way back from its leaf."""
     partial = settings.scope == "last-turn"
@@ -85,7 +90,8 @@ def judge_tree(
     chain = tree.build()
     open_calls = bool(tree.newest.open)
     waiting = open_calls or (tree.turns.last is not None and tree.turns.last.typed)
-    frontier = sign_of_life(None, tree.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
+    sign = hard() if waiting else ""
+    frontier = sign_of_life(None, tree.turns, settings, open_calls=open_calls, hard=sign, soft=soft)
     tree.finish(chain, frontier, full=settings.scope == "full")
     return Verdict(
         dialect=dialect.name,
@@ -95,6 +101,7 @@ def judge_tree(
         bytes=tree.reading.size,
         last_time=tree.last_time,
         talk=tree.talk,
+        typed=tree.typed,
         cwds=sorted(tree.cwds),
         prompts=tree.prompts,
         growing=tree.reading.growing,

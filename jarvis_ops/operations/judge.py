@@ -61,7 +61,8 @@ def judge(
         from jarvis_ops.operations import exact
 
         if dialect.tree:
-            verdict = exact.judge_tree(conversation, snapshot, dialect, settings, hard)
+            young = around.young.get(conversation.session_id, "")
+            verdict = exact.judge_tree(conversation, snapshot, dialect, settings, hard, young)
         else:
             verdict = exact.judge_linear(conversation, snapshot, dialect, settings, metadata, hard)
     verdict.findings += companions(conversation, metadata, fault, settings, around, verdict, hard)

@@ -43,6 +43,12 @@ class Landscape:
         self.transcripts: list[Transcript] = []
         self.folders: dict[str, str] = {}
         self.by_id = {one.id: one for one in inventory.conversations}
+        # By session, the saved outputs that are there; a session of which only the folder is left says nothing.
+        self.saved = {
+            one.session_id: {file.file.rpartition("tool-results/")[2] for file in one.side_files}
+            for one in inventory.conversations
+            if one.parent is None and one.session_id
+        }
         self.agents = Counter(one.parent for one in inventory.conversations if one.parent is not None)
 
     def add(self, conversation: Conversation, verdict: Verdict | None, modes: tuple[FileMode, ...]) -> None:
@@ -58,6 +64,7 @@ class Landscape:
                 folder=conversation.folder,
                 session_id=conversation.session_id,
                 talk=verdict.talk,
+                typed=verdict.typed,
                 prompts=verdict.prompts,
                 agents=self.agents[conversation.id],
                 cwds=tuple(verdict.cwds),
@@ -66,11 +73,17 @@ class Landscape:
         )
 
     def missing_attachments(self, conversation: Conversation, verdict: Verdict) -> Iterator[Finding]:
-        """Saved outputs that are gone. A sub-agent's lie with those of the session that it belongs to."""
-        owner = self.by_id.get(conversation.parent) if conversation.parent is not None else conversation
+        """Saved outputs that are gone.
+
+        A path counts from the folder of the session that it names, wherever that lies now; a fork keeps the paths of
+        its source, and a sub-agent's outputs lie with those of its session.
+        """
         for path, finding in verdict.attachments:
-            name = path.replace("\\", "/").rpartition("tool-results/")[2]
-            if owner is not None and not any(file.file.endswith(f"tool-results/{name}") for file in owner.side_files):
+            before, _, name = path.replace("\\", "/").rpartition("tool-results/")
+            session = before.rstrip("/").rpartition("/")[2]
+            if session not in self.saved:
+                session = conversation.session_id
+            if name not in self.saved.get(session, (name,)):
                 yield finding
 
     def judge(self) -> Iterator[Finding]:
@@ -99,7 +112,7 @@ class Landscape:
         elif oddity.what == "claude-index":
             index = read_object(self.store, oddity)
             folder = oddity.file.rpartition("/")[0]
-            mine = [one.session_id for one in self.transcripts if one.file.rpartition("/")[0] == folder]
+            mine = [one for one in self.transcripts if one.file.rpartition("/")[0] == folder]
             if index is not None:
                 yield from judge_index(index, oddity.file, mine)
         elif oddity.what == "claude-history":

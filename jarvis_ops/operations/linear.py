@@ -122,7 +122,8 @@ class Linear:
         self.turns.finish(frontier)
         if whole and self.compacts:
             self.dangling_compactions()
-        self.findings += self.reading.findings + self.pairing.findings + self.turns.findings
+        turns = [one for one in self.turns.findings if whole or one.rule != "turn-split"]
+        self.findings += self.reading.findings + self.pairing.findings + turns
 
     def dangling_compactions(self) -> None:
         """Compactions that name messages which are not there."""

@@ -151,8 +151,10 @@ class Reading:
             found(verdict.rule, record.position(), verdict.detail, record_id=verdict.record_id, facts=facts)
         )
         for piece in verdict.pieces:
+            message = self.dialect.decode(piece.value)
+            message.fault = ""  # a damaged line has its finding already
             raw = record.raw[piece.start : piece.end]
-            yield Record(record.file, record.line, record.offset + piece.start, raw), self.dialect.decode(piece.value)
+            yield Record(record.file, record.line, record.offset + piece.start, raw), message
 
     def following(self, file: str) -> Iterator[bytes]:
         """The raw lines behind the present one in its file; each is kept until its turn comes."""

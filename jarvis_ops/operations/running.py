@@ -20,15 +20,19 @@ def sign_of_life(  # noqa: PLR0911 - one answer for each sign
     *,
     open_calls: bool,
     hard: str,
+    soft: str = "",
 ) -> str:
     """Why the end of a conversation must be taken for a running turn; "" when nothing says so.
 
-    `hard` is a sign that no option overrides (a lock, a live process, an open writing descriptor).
+    `hard` is a sign that no option overrides (a lock, a live process, an open writing descriptor),
+    `soft` one that --assume-idle does.
     """
     if hard:
         return hard
     if settings.assume_idle:
         return ""
+    if soft:
+        return soft
     last = turns.last
     if metadata is not None and metadata.get("state") == "running":
         started = milliseconds(metadata.get("turn_started_at"))

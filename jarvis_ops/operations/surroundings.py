@@ -8,37 +8,46 @@ from typing import Any
 import msgspec
 import orjson
 
+from jarvis_ops.dialects.blocks import milliseconds
 from jarvis_ops.errors import UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory, Oddity, PartFile
+from jarvis_ops.model.settings import Settings
 from jarvis_ops.stores.base import Store
 
 
 class Surroundings(msgspec.Struct, frozen=True):
     """What holds for the store as a whole.
 
-    `metadata` says that conversations of this store have metadata files. `live` names, by session id, the process
-    that has it open; `stale` are registry files of processes that are gone, with the session each claims to run.
+    `metadata` says that conversations of this store have metadata files. By session id, `live` names the process that
+    has it open, and `young` a registry file whose process is not seen, but which is too young to be called stale.
+    `stale` are the other registry files of processes that are gone, with the session that each claims to run.
     """
 
     metadata: bool = False
     live: dict[str, str] = {}
+    young: dict[str, str] = {}
     stale: tuple[tuple[str, str], ...] = ()
 
 
-def look_around(store: Store, inventory: Inventory) -> Surroundings:
+def look_around(store: Store, inventory: Inventory, settings: Settings) -> Surroundings:
     """Read the registry of running agents, where the store has one."""
     live: dict[str, str] = {}
+    young: dict[str, str] = {}
     stale: list[tuple[str, str]] = []
     for oddity in inventory.oddities:
         entry = read_object(store, oddity) if oddity.what == "claude-registry" else None
         if entry is None or not isinstance(entry.get("sessionId"), str):
             continue
-        pid = entry.get("pid")
+        session, pid = entry["sessionId"], entry.get("pid")
+        began = milliseconds(entry.get("updatedAt")) or milliseconds(entry.get("startedAt"))
         if isinstance(pid, int) and alive(pid):
-            live[entry["sessionId"]] = f"process {pid} of its agent is alive"
+            live[session] = f"process {pid} of its agent is alive"
+        elif began is not None and settings.now - began < settings.turn_timeout:
+            # A process of another container looks dead from here.
+            young[session] = "its registry file is young, though its process is not seen here"
         elif entry.get("status") == "busy":
-            stale.append((oddity.file, entry["sessionId"]))
-    return Surroundings(any(one.metadata is not None for one in inventory.conversations), live, tuple(stale))
+            stale.append((oddity.file, session))
+    return Surroundings(any(one.metadata is not None for one in inventory.conversations), live, young, tuple(stale))
 
 
 def read_object(store: Store, oddity: Oddity) -> dict[str, Any] | None:

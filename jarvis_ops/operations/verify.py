@@ -56,7 +56,7 @@ def verify(  # noqa: PLR0913 - what to judge, how, and with whose help
     judges them here.
     `advance` is told the bytes that were read, as they are.
     """
-    around = look_around(store, inventory)
+    around = look_around(store, inventory, settings)
     landscape = Landscape(store, inventory, around, settings)
     named = not whole or inventory.layout == "file"
     batches = batched(chosen)

@@ -73,7 +73,11 @@ class Chain:
         if parent >= 0:
             return parent
         marker = self.tree.boundaries[boundary].marker if boundary in self.tree.boundaries else None
-        return self.tree.named(marker.get("logicalParentUuid")) if marker else None
+        last = self.tree.named(marker.get("logicalParentUuid")) if marker else None
+        if last is not None and self.reached[last]:
+            # It was kept, and stands behind the compaction now; what was not kept ends before the first that was.
+            last = self.tree.before_kept.get(boundary)
+        return last if last is not None and last >= 0 else None
 
     def sequence(self, chain: Sequence[int]) -> Iterator[int]:
         """The records of a window in the order in which they are sent.
@@ -103,12 +107,12 @@ class Chain:
         for number in sorted(tree.calls.keys() | tree.results.keys()):
             if self.reached[number] or tree.flags[number] & self.left_out():
                 continue
-            group, parent = tree.groups[number], tree.parents[number]
+            group = tree.groups[number]
             if tree.flags[number] & ASSISTANT and group in groups:
                 calls.setdefault(group, []).append(number)
                 self.rescued.add(number)
-            elif number in tree.results and parent >= 0 and tree.groups[parent] in groups:
-                results.setdefault(tree.groups[parent], []).append(number)
+            elif number in tree.results and (answer := tree.answer_above(number)) in groups:
+                results.setdefault(answer, []).append(number)
                 self.rescued.add(number)
         return calls, results
 

@@ -39,6 +39,7 @@ class Transcript(NamedTuple):
     folder: str
     session_id: str
     talk: int
+    typed: int
     prompts: bool
     agents: int
     cwds: tuple[str, ...]
@@ -150,18 +151,27 @@ def judge_modes(modes: Iterable[FileMode]) -> Iterator[Finding]:
         yield found("file-mode", Position("."), detail, severity="info", facts={"files": wide_open})
 
 
-def judge_index(index: Mapping[str, Any], file: str, present: Iterable[str]) -> Iterator[Finding]:
+def judge_index(index: Mapping[str, Any], file: str, present: Iterable[Transcript]) -> Iterator[Finding]:
     """Claude Code's index of a project folder against the transcripts there; it is a cache, so never an error."""
     entries = index.get("entries")
     if not isinstance(entries, list):
         return
-    listed = {
-        entry["sessionId"] for entry in entries if isinstance(entry, dict) and isinstance(entry.get("sessionId"), str)
-    }
-    there = set(present)
-    for session in sorted(listed - there):
+    listed = {entry["sessionId"]: entry for entry in entries if names_session(entry)}
+    there = {one.session_id: one for one in present if one.session_id}
+    for session in sorted(listed.keys() - there.keys()):
         yield found(
             "index-stale", Position(file), f"it lists session {session}, whose transcript is gone", record_id=session
         )
-    for session in sorted(there - listed):
+    for session in sorted(there.keys() & listed.keys()):
+        count = listed[session].get("messageCount")
+        # Which messages the agent counts is not known; not fewer than the prompts, and not more than there are.
+        if isinstance(count, int) and not there[session].typed <= count <= there[session].talk:
+            detail = f"it counts {counted(count, 'message')} in session {session}, which has {there[session].talk:,}"
+            yield found("index-stale", Position(file), detail, record_id=session)
+    for session in sorted(there.keys() - listed.keys()):
         yield found("index-stale", Position(file), f"it lacks session {session}", record_id=session)
+
+
+def names_session(entry: object) -> bool:
+    """Whether an entry of the index is about a session."""
+    return isinstance(entry, dict) and isinstance(entry.get("sessionId"), str)

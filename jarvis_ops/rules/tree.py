@@ -56,6 +56,7 @@ class Tree:
         self.waiting: dict[int, str] = {}
         self.leaves: list[Leaf] = []
         self.boundaries: dict[int, Message] = {}
+        self.before_kept: dict[int, int] = {}
         self.file = ""
 
     def __len__(self) -> int:
@@ -123,6 +124,7 @@ class Tree:
                 continue
             tail = kept[-1]
             inside = set(kept)
+            self.before_kept[number] = self.parents[kept[0]]
             for child in range(number, len(self)):
                 if self.parents[child] == anchor and child not in inside:
                     self.parents[child] = tail
@@ -150,6 +152,13 @@ class Tree:
                 if number == head:
                     return chain[::-1], self.named(span.get("anchorUuid"))
         return [], None
+
+    def answer_above(self, number: int) -> int:
+        """The answer under which a record hangs, directly or by records that are no messages; NONE for no answer."""
+        ancestors = self.upward(number)
+        next(ancestors)
+        above = next((one for one in ancestors if self.flags[one] & MESSAGE), None)
+        return NONE if above is None else self.groups[above]
 
     def named(self, name: object) -> int | None:
         """The number of the record with an id."""

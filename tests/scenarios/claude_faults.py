@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tests.scenarios.made import MAIN, Expected, Scenario, Transcript, encode
+from tests.scenarios.made import Expected, Scenario, Transcript, encode
 
 FAULTS: list[Scenario] = []
 E = Expected
