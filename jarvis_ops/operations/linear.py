@@ -122,8 +122,7 @@ class Linear:
         self.turns.finish(frontier)
         if whole and self.compacts:
             self.dangling_compactions()
-        turns = [one for one in self.turns.findings if whole or one.rule != "turn-split"]
-        self.findings += self.reading.findings + self.pairing.findings + turns
+        self.findings += self.reading.findings + self.pairing.findings + self.turns.findings
 
     def dangling_compactions(self) -> None:
         """Compactions that name messages which are not there."""
