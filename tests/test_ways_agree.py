@@ -1,16 +1,18 @@
-"""The fast way and the exact way give one verdict: on healthy, on faulty, and on mutated conversations."""
+"""The fast way, alone or shared, and the exact way give one verdict: on healthy, faulty, and mutated conversations."""
 
 from __future__ import annotations
 
 import random
 import re
 from collections.abc import Callable, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 
 import pytest
 
 from jarvis_ops.model.settings import Limits, Settings
 from jarvis_ops.model.verdict import Verdict
+from jarvis_ops.operations import portions
 from jarvis_ops.operations.judge import judge
 from jarvis_ops.operations.screen import screened
 from jarvis_ops.operations.surroundings import look_around
@@ -25,6 +27,12 @@ SEPARATOR = re.compile(rb"\xe2\x80\xa8|\\u2028")
 PROFILES = (None, "jarvis", "pippa")
 
 
+@pytest.fixture(autouse=True)
+def small_portions(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let conversations be shared that are far too short for it to pay."""
+    monkeypatch.setattr(portions, "SMALLEST", 300)
+
+
 def both_ways(folder: Path, settings: Settings) -> tuple[bool, Verdict, Verdict]:
     """Whether the screen calls the one conversation of a store clean, and both verdicts on it."""
     store = open_store(str(folder))
@@ -36,6 +44,9 @@ def both_ways(folder: Path, settings: Settings) -> tuple[bool, Verdict, Verdict]
         clean = screen is not None and screen.settled()
         fast = judge(store, conversation, snapshot, settings, around)
         exact = judge(store, conversation, snapshot, settings, around, screen=False)
+        with ThreadPoolExecutor(1) as executor:
+            shared = judge(store, conversation, snapshot, settings, around, hands=(executor, 3))
+        assert shared == fast
     return clean, fast, exact
 
 
