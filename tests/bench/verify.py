@@ -35,15 +35,17 @@ class Figure(NamedTuple):
 
 
 def against_bare_loop(name: str, store: Path, log: Path, rounds: int, floor: float) -> list[Figure]:
-    """Verify and the bare loop in turn on one log."""
-    pairs = [(verify(store), bare(log)) for _ in range(rounds)]
-    ours, theirs = median([pair[0] for pair in pairs]), median([pair[1] for pair in pairs])
+    """Verify as it comes, in a single process, and the bare loop, in turn on one log."""
+    runs = [(verify(store), verify(store, "serial"), bare(log)) for _ in range(rounds)]
+    ours, alone, theirs = (median([each[number] for each in runs]) for number in range(3))
     size = log.stat().st_size / MEGABYTE
     return [
         Figure(f"{name}: verify-pairs", size / ours.seconds, "MB/s"),
+        Figure(f"{name}: verify-pairs, serial", size / alone.seconds, "MB/s"),
         Figure(f"{name}: bare orjson loop", size / theirs.seconds, "MB/s"),
         Figure(f"{name}: ratio", theirs.seconds / ours.seconds, "", floor=floor),
-        Figure(f"{name}: peak memory", ours.mebibytes, "MiB"),
+        Figure(f"{name}: ratio, serial", theirs.seconds / alone.seconds, ""),
+        Figure(f"{name}: peak memory", max(ours.mebibytes, alone.mebibytes), "MiB"),
     ]
 
 
@@ -70,7 +72,7 @@ def two_processes(folder: Path, size: int, rounds: int) -> list[Figure]:
     store = folder / "eight"
     for number in range(8):
         logs.store(store, f"log{number}", logs.short(), size // 2)
-    pairs = [(verify(store), verify(store, "process:2")) for _ in range(rounds)]
+    pairs = [(verify(store, "serial"), verify(store, "process:2")) for _ in range(rounds)]
     one, two = median([pair[0] for pair in pairs]), median([pair[1] for pair in pairs])
     for log in store.glob("*.jsonl"):
         log.unlink()
@@ -88,7 +90,7 @@ def long_conversation(folder: Path, rounds: int) -> list[Figure]:
     with (store / "endless.jsonl").open("wb") as file:
         file.writelines(endless(random.Random(1), 47_775, 359))
     (store / "endless.meta.json").write_bytes(encode({"id": "endless", "state": "idle"}))
-    used = median([verify(store) for _ in range(rounds)])
+    used = median([verify(store, "serial") for _ in range(rounds)])
     size = (store / "endless.jsonl").stat().st_size / MEGABYTE
     return [
         Figure(f"47,775 lines, {size:.1f} MB: CPU with start", used.cpu, "s", ceiling=0.5),
@@ -113,10 +115,11 @@ def start(rounds: int) -> list[Figure]:
 def one_gibibyte(folder: Path) -> list[Figure]:
     """The peak memory for one conversation of 1 GiB in short lines."""
     log = logs.store(folder / "big", "big", logs.short(), 1 << 30)
-    used = verify(folder / "big")
+    used, alone = verify(folder / "big"), verify(folder / "big", "serial")
     log.unlink()
     return [
         Figure("1 GiB of short lines: peak memory", used.mebibytes, "MiB", ceiling=140),
+        Figure("1 GiB of short lines: peak memory, serial", alone.mebibytes, "MiB", ceiling=140),
         Figure("1 GiB of short lines: verify-pairs", (1 << 30) / MEGABYTE / used.seconds, "MB/s"),
     ]
 
