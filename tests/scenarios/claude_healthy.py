@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +13,7 @@ from tests.scenarios.made import PROJECT, SESSION, START, Scenario, Transcript, 
 HEALTHY: list[Scenario] = []
 
 
-def healthy(**settings: Any) -> Any:
+def healthy(**settings: Any) -> Callable[[Make], Make]:
     """Enter a transcript in which nothing may be found."""
 
     def enter(make: Make) -> Make:
@@ -316,6 +317,34 @@ def rewound_while_a_call_was_open(t: Transcript) -> None:
     t.say("m3")
 
 
+@healthy(scope="full")
+def rewound_away_from_parallel_results(t: Transcript) -> None:
+    """On the branch that was left, too, the result of the first call hangs beside the way."""
+    t.user("a")
+    t.say("m1")
+    t.user("b")
+    t.call("m2", "toolu_A")
+    t.call("m2", "toolu_B")
+    t.result("toolu_A", 4)
+    t.result("toolu_B", 5)
+    t.say("m3")
+    t.user("b, edited", 2)
+    t.say("m4")
+
+
+@healthy()
+def rewound_to_before_a_compaction(t: Transcript) -> None:
+    t.user("a")
+    t.say("m1")
+    t.user("b")
+    t.say("m2")
+    t.compact()
+    t.user("c")
+    t.say("m3")
+    t.user("b, edited", 2)
+    t.say("m4")
+
+
 @healthy()
 def rewound_behind_an_attachment(t: Transcript) -> None:
     t.user("a")
@@ -459,7 +488,7 @@ def side_chains_without_an_agent_id(t: Transcript) -> None:
 
 @healthy()
 def a_side_chain_with_parallel_calls(t: Transcript) -> None:
-    side = {"isSidechain": True, "agentId": "a1"}
+    side: dict[str, Any] = {"isSidechain": True, "agentId": "a1"}
     t.user()
     t.call("m1", "toolu_T1")
     t.user("look", None, **side)

@@ -10,6 +10,7 @@ from typing import Any
 
 from tests.scenarios.made import MAIN, NOW, PROJECT, SESSION, START, Expected, Scenario, Transcript, stamp
 
+Write = Callable[[Path], None]
 STORES: list[Scenario] = []
 E = Expected
 OTHER = "22222222-0000-4000-8000-000000000002"
@@ -19,10 +20,10 @@ ALIVE = os.getpid()
 GONE = 2**22 + 12345
 
 
-def store(*expected: Expected, never: tuple[str, ...] = (), **settings: Any) -> Any:
+def store(*expected: Expected, never: tuple[str, ...] = (), **settings: Any) -> Callable[[Write], Write]:
     """Enter a store with what must be found in it."""
 
-    def enter(write: Callable[[Path], None]) -> Callable[[Path], None]:
+    def enter(write: Write) -> Write:
         STORES.append(Scenario(write.__name__, write, expected, settings, never))
         return write
 

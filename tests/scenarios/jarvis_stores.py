@@ -9,6 +9,8 @@ from typing import Any
 
 from tests.scenarios.made import START, Expected, Json, Scenario, answering, calling, encode, log, message
 
+Write = Callable[[Path], None]
+Records = Callable[[], list[Any]]
 STORES: list[Scenario] = []
 LOG = "talk.jsonl"
 
@@ -17,20 +19,20 @@ def E(rule: str, line: int | None = None, id: str | None = None, severity: str =
     return Expected(rule, line, id, severity, file)
 
 
-def store(*expected: Expected, never: tuple[str, ...] = (), **settings: Any) -> Any:
+def store(*expected: Expected, never: tuple[str, ...] = (), **settings: Any) -> Callable[[Write], Write]:
     """Enter a store with what must be found in it."""
 
-    def enter(write: Callable[[Path], None]) -> Callable[[Path], None]:
+    def enter(write: Write) -> Write:
         STORES.append(Scenario(write.__name__, write, expected, settings, never))
         return write
 
     return enter
 
 
-def records(*expected: Expected, never: tuple[str, ...] = (), **settings: Any) -> Any:
+def records(*expected: Expected, never: tuple[str, ...] = (), **settings: Any) -> Callable[[Records], Records]:
     """Enter a function that gives the records of one conversation."""
 
-    def enter(make: Callable[[], list[Any]]) -> Any:
+    def enter(make: Records) -> Records:
         def write(folder: Path) -> None:
             log(folder, "talk", *make(), metadata={})
 
@@ -168,9 +170,7 @@ def a_proactive_message_stored_twice() -> list[Any]:
 
 @records()
 def a_proactive_message_between_call_and_result() -> list[Any]:
-    """It is an assistant message of its own, stored while the turn was still running: JARVIS appends a turn at its end,
-    so it can only stand before or behind the turn.
-    """
+    """JARVIS appends a turn at its end, so such a message stands before or behind the turn, never in it."""
     return [
         message(1, "user"),
         message(2, "assistant", "🔔", proactive=True),
@@ -197,7 +197,12 @@ def call_ids_counted_anew() -> list[Any]:
 @records(never=("bad-call-id",))
 def ids_with_odd_letters() -> list[Any]:
     """A JARVIS store belongs to no one provider."""
-    return [message(1, "user"), calling(2, "functions.search:0"), answering(3, "functions.search:0"), message(4, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        calling(2, "functions.search:0"),
+        answering(3, "functions.search:0"),
+        message(4, "assistant"),
+    ]
 
 
 @records()
@@ -241,7 +246,7 @@ def one_of_two_results_is_missing() -> list[Any]:
 
 @records(E("misplaced-result", 5, "c2"))
 def a_result_behind_the_next_answer() -> list[Any]:
-    return [message(1, "user"), calling(2, "c1", "c2"), answering(3, "c1"), message(4, "assistant"), answering(5, "c2")]  # fmt: skip
+    return [message(1, "user"), calling(2, "c1", "c2"), answering(3, "c1"), message(4, "assistant"), answering(5, "c2")]
 
 
 @records(E("misplaced-result", 4, "c1"))
@@ -284,17 +289,34 @@ def no_call_anywhere() -> list[Any]:
 
 @records(E("duplicate-result", 4, "c1"))
 def two_results() -> list[Any]:
-    return [message(1, "user"), calling(2, "c1"), answering(3, "c1"), answering(4, "c1", "other"), message(5, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        calling(2, "c1"),
+        answering(3, "c1"),
+        answering(4, "c1", "other"),
+        message(5, "assistant"),
+    ]
 
 
 @records(E("duplicate-call-id", 2, "c1"), E("duplicate-result", 4, "c1"))
 def one_id_on_two_calls() -> list[Any]:
-    return [message(1, "user"), calling(2, "c1", "c1"), answering(3, "c1"), answering(4, "c1", "b"), message(5, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        calling(2, "c1", "c1"),
+        answering(3, "c1"),
+        answering(4, "c1", "b"),
+        message(5, "assistant"),
+    ]
 
 
 @records(E("bad-call-id", 2))
 def ids_are_null() -> list[Any]:
-    return [message(1, "user"), message(2, "assistant", "", tool_calls=[openai_call(None)]), answering(3, None), message(4, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        message(2, "assistant", "", tool_calls=[openai_call(None)]),
+        answering(3, None),
+        message(4, "assistant"),
+    ]
 
 
 @records(E("bad-call-id", 2))
@@ -304,19 +326,37 @@ def ids_are_blank() -> list[Any]:
 
 @records(E("bad-call-id", 3))
 def a_result_without_any_id() -> list[Any]:
-    return [message(1, "user"), calling(2, "c1"), {"id": "m3", "role": "tool", "content": "x", "timestamp": START}, answering(4, "c1"), message(5, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        calling(2, "c1"),
+        {"id": "m3", "role": "tool", "content": "x", "timestamp": START},
+        answering(4, "c1"),
+        message(5, "assistant"),
+    ]
 
 
-@records(E("bad-arguments", 2, "c1"), E("bad-arguments", 2, "c2"), E("bad-arguments", 2, "c3"), E("bad-arguments", 2, "c4"))  # fmt: skip
+@records(
+    E("bad-arguments", 2, "c1"), E("bad-arguments", 2, "c2"), E("bad-arguments", 2, "c3"), E("bad-arguments", 2, "c4")
+)
 def bad_arguments_of_every_kind() -> list[Any]:
     calls = [openai_call("c1", '{"q": "x'), openai_call("c2", "[]"), openai_call("c3", ""), openai_call("c4", None)]
-    return [message(1, "user"), message(2, "assistant", "", tool_calls=calls), *(answering(number + 2, f"c{number}") for number in range(1, 5)), message(8, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        message(2, "assistant", "", tool_calls=calls),
+        *(answering(number + 2, f"c{number}") for number in range(1, 5)),
+        message(8, "assistant"),
+    ]
 
 
 @records(E("bad-arguments", 2, "c1"))
 def text_as_the_input_of_a_block() -> list[Any]:
     """Anthropic's blocks take an object and nothing else (ANT-8)."""
-    return [message(1, "user"), message(2, "assistant", [block_call("c1", input='{"q":"x"}')]), message(3, "user", [block_result("c1")]), message(4, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        message(2, "assistant", [block_call("c1", input='{"q":"x"}')]),
+        message(3, "user", [block_result("c1")]),
+        message(4, "assistant"),
+    ]
 
 
 @records(E("unanswered-turn", 3, severity="info"))
@@ -342,7 +382,13 @@ def one_id_on_two_messages() -> list[Any]:
 
 @records(E("bad-shape", 2), E("bad-shape", 3))
 def objects_of_no_form() -> list[Any]:
-    return [message(1, "user"), {"hello": "world"}, message(2, "assistant", 5), message(3, "user"), message(4, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        {"hello": "world"},
+        message(2, "assistant", 5),
+        message(3, "user"),
+        message(4, "assistant"),
+    ]
 
 
 # Bytes --------------------------------------------------------------------------------------------------------------
@@ -384,12 +430,22 @@ def nuls_behind_a_call() -> list[Any]:
 
 @records(E("lone-surrogate", 3))
 def half_an_emoji_in_a_result() -> list[Any]:
-    return [message(1, "user"), calling(2, "c1"), encode(answering(3, "c1")).replace(b"found", rb"\ud83d"), message(4, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        calling(2, "c1"),
+        encode(answering(3, "c1")).replace(b"found", rb"\ud83d"),
+        message(4, "assistant"),
+    ]
 
 
 @records(E("bad-line", 2))
 def not_a_number() -> list[Any]:
-    return [message(1, "user"), encode(message(2, "assistant", score=1)).replace(b'"score":1', b'"score":NaN'), message(3, "user"), message(4, "assistant")]  # fmt: skip
+    return [
+        message(1, "user"),
+        encode(message(2, "assistant", score=1)).replace(b'"score":1', b'"score":NaN'),
+        message(3, "user"),
+        message(4, "assistant"),
+    ]
 
 
 @store(E("empty-file", severity="info"), never=("meta-missing",))
@@ -426,8 +482,14 @@ def a_young_open_call_assumed_idle(folder: Path) -> None:
 
 @store(E("open-call", 3, "c1", "info"), now=START + 60_000)
 def an_accepted_turn_that_has_not_ended(folder: Path) -> None:
-    log(folder, "talk", {"type": "turn_accepted", "turn_id": "t1", "timestamp": START}, message(1, "user"),
-        calling(2, "c1"), metadata={"state": "idle"})  # fmt: skip
+    log(
+        folder,
+        "talk",
+        {"type": "turn_accepted", "turn_id": "t1", "timestamp": START},
+        message(1, "user"),
+        calling(2, "c1"),
+        metadata={"state": "idle"},
+    )
 
 
 @store(never=("unanswered-turn",), now=START + 60_000)
@@ -570,8 +632,16 @@ def a_stranger_among_the_segments(folder: Path) -> None:
 
 
 def compaction(through: str, first: str = "m1", **more: Any) -> Json:
-    return {"type": "pippa_compaction", "id": "k1", "summary": "so far", "from_id": first, "through_id": through,
-            "count": 2, "compacted_at": START, **more}  # fmt: skip
+    return {
+        "type": "pippa_compaction",
+        "id": "k1",
+        "summary": "so far",
+        "from_id": first,
+        "through_id": through,
+        "count": 2,
+        "compacted_at": START,
+        **more,
+    }
 
 
 @records()

@@ -157,7 +157,7 @@ class Transcript:
     def answer(self, name: str | None, *blocks: Json, parent: int | str | None = -1, **more: Any) -> int:
         """A line of an answer."""
         stop = "tool_use" if any(block["type"] == "tool_use" for block in blocks) else "end_turn"
-        message = {"id": name, "type": "message", "role": "assistant", "model": "claude-opus-4-8"}
+        message: Json = {"id": name, "type": "message", "role": "assistant", "model": "claude-opus-4-8"}
         message |= {"content": list(blocks), "stop_reason": more.pop("stop", stop), "stop_sequence": None}
         message |= {"usage": {"input_tokens": 10, "output_tokens": 5}}
         return self.node("assistant", {"message": message, "requestId": f"req_{name}"}, parent, **more)
@@ -179,8 +179,9 @@ class Transcript:
         """A compaction and its summary; the line of the summary."""
         logical = self.uuid(self.last) if self.last else None
         about = {"trigger": "auto", "preTokens": 150_000, **metadata}
-        self.system("compact_boundary", None, logicalParentUuid=logical, content="Conversation compacted",
-                    compactMetadata=about)  # fmt: skip
+        self.system(
+            "compact_boundary", None, logicalParentUuid=logical, content="Conversation compacted", compactMetadata=about
+        )
         return self.user("This session is being continued.", isCompactSummary=True, isVisibleInTranscriptOnly=True)
 
     def write(self, folder: Path, file: str = MAIN) -> None:
