@@ -22,7 +22,7 @@ def read_blocks(content: Sequence[Any], path: str) -> tuple[list[ToolCall], list
     for number, block in enumerate(content):
         kind = text(block.get("type")) if isinstance(block, dict) else None
         where = f"{path}[{number}]"
-        if kind in {"tool_use", "server_tool_use"}:
+        if kind is not None and kind.endswith("tool_use"):
             fault = argument_fault(block, "input")
             calls.append(ToolCall(text(block.get("id")), where, fault, kind != "tool_use"))
         elif kind is not None and kind.endswith("tool_result"):

@@ -10,7 +10,6 @@ from jarvis_ops.model.message import Message, ToolCall, ToolResult
 OBJECT = ord("{")
 # The thread of a sub-agent whose records do not name it.
 NAMELESS = "sidechain"
-CALLS = frozenset({"tool_use", "server_tool_use"})
 # How content begins that the agent wrote for a local command.
 LOCAL_OUTPUT = ("<local-command-", "<command-name>", "<command-message>")
 # The paths of the first blocks, made once: nearly every line has one block.
@@ -104,7 +103,7 @@ def take_blocks(blocks: list[Block], message: Message) -> bool:
     other = False
     for block, path in zip(blocks, PATHS, strict=False):
         name = block.type
-        if name in CALLS:
+        if name.endswith("tool_use"):
             fault = (
                 "" if memoryview(block.input)[0] == OBJECT else argument_fault({"input": decode(block.input)}, "input")
             )

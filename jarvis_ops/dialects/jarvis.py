@@ -16,7 +16,6 @@ ROLES = {
     "tool": "tool",
     "tool_result": "tool",
     "toolResult": "tool",
-    "function": "tool",
     "system": "system",
     "developer": "system",
 }

@@ -9,11 +9,12 @@ from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.dialects.claude_line import NAMELESS
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.operations.reading import Reading
+from jarvis_ops.rules.breaks import judge_chain
 from jarvis_ops.rules.chain import Chain
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.pairing import Pairing
 from jarvis_ops.rules.repeats import repeats
-from jarvis_ops.rules.tree import FOREIGN, MESSAGE, SIDE, SUPERSEDED, Tree
+from jarvis_ops.rules.tree import FOREIGN, SIDE, SUPERSEDED, Tree
 from jarvis_ops.rules.turns import Turns
 
 # Branches off the chain are walked one by one under `--scope full`, so many at most.
@@ -112,7 +113,7 @@ class Branching:
         if full:
             self.branches(chain)
         if not self.partial:
-            self.findings += chain.judge()
+            self.findings += judge_chain(chain)
         self.turns.finish(frontier)
         silent = {"tool-use-stop-without-call"} if self.reading.damaged or self.partial else set()
         self.findings += [finding for finding in self.turns.findings if finding.rule not in silent]
@@ -154,20 +155,11 @@ class Branching:
 
     def branches(self, chain: Chain) -> None:
         """Judge what the user left behind, branch by branch, apart from what it shares with the chain."""
-        tree = self.tree
-        off = {
-            number
-            for number, flags in enumerate(tree.flags)
-            if not chain.reached[number] and number not in chain.rescued and not flags & chain.left_out()
-        }
-        parents = Counter(tree.parents[number] for number in off)
         seen = {(finding.rule, finding.position, finding.call_id) for finding in self.findings}
-        ends = [number for number in off if number not in parents and tree.flags[number] & MESSAGE]
-        for end in sorted(ends)[:BRANCHES]:
-            path = list(tree.upward(end))[::-1]
-            pairing = self.pair(path)
+        for sequence, own in chain.branches(BRANCHES):
+            pairing = self.pair(sequence)
             pairing.finish("", calls_known=False)
-            places = {tree.offsets[number] for number in path if number in off}
+            places = {self.tree.offsets[number] for number in own}
             for finding in pairing.findings:
                 key = (finding.rule, finding.position, finding.call_id)
                 if finding.position.offset in places and key not in seen:

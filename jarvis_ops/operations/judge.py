@@ -150,7 +150,7 @@ def dialect_of(snapshot: Snapshot, conversation: Conversation, settings: Setting
     found_dialect = detect(list(sample(snapshot)), layout=conversation.layout, companions=companion)
     if found_dialect is None:
         raise UnknownDialectError(
-            f"{conversation.id}: its records are of no form that is known; --dialect says how to read it",
+            "its records are of no form that is known; --dialect says how to read it",
             conversation=conversation.id,
         )
     return found_dialect

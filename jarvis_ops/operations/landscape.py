@@ -96,6 +96,8 @@ class Landscape:
                 yield finding
         yield from judge_folders(self.transcripts, self.folders)
         for file, session in self.around.stale:
+            if os.path.isabs(file):
+                continue  # it lies outside the store
             yield found(
                 "stale-running", Position(file), f"it says that session {session} is busy, and its process is gone"
             )
@@ -103,7 +105,9 @@ class Landscape:
             yield from self.agent_file(oddity)
 
     def agent_file(self, oddity: Oddity) -> Iterator[Finding]:
-        """What one of the agent's own files says."""
+        """What one of the agent's own files says, if it lies in the store and not beside it."""
+        if os.path.isabs(oddity.file):
+            return
         if oddity.what == "claude-settings":
             settings = read_object(self.store, oddity)
             finding = judge_retention(settings or {}, oddity.file, self.transcripts, self.settings.now)

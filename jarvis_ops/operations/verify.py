@@ -154,7 +154,7 @@ def judge_one(
         if verdict.growing:
             outcome.status = "skipped"
             problem = "its last line is being written; it was left alone"
-            outcome.errors = [Problem("busy", f"{conversation.id}: {problem}", conversation.id)]
+            outcome.errors = [Problem("busy", problem, conversation.id)]
     return Judged(outcome, verdict, modes)
 
 

@@ -229,6 +229,6 @@ def bad_utf8(raw: bytes) -> Damage | None:
 
 def lost_id(raw: bytes) -> str | None:
     """The id of a record of which only a piece is left: `uuid` stands near the end of a record, `id` at its start."""
-    uuids = LAST_ID.findall(raw)
+    uuids = LAST_ID.findall(raw) if raw.rstrip().endswith(b"}") else []  # in a torn line it could be a nested one
     found = uuids[-1] if uuids else next(iter(FIRST_ID.findall(raw)), None)
     return found.decode(errors="replace") if found is not None else None

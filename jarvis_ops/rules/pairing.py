@@ -23,12 +23,13 @@ UNUSABLE = frozenset({"", "unknown"})
 class Call:
     """A call that waits for its result; `split` when a compaction has come between."""
 
-    __slots__ = ("at", "compacted", "id", "order", "split")
+    __slots__ = ("at", "compacted", "id", "order", "server", "split")
 
-    def __init__(self, call_id: str, at: Position, order: int, *, compacted: bool) -> None:
+    def __init__(self, call_id: str, at: Position, order: int, *, server: bool, compacted: bool) -> None:
         self.id = call_id
         self.at = at
         self.order = order
+        self.server = server
         self.compacted = compacted
         self.split = False
 
@@ -107,7 +108,7 @@ class Pairing:
             self.report("duplicate-call-id", at, call_id, f"a second call {call_id} in one answer", first=earlier)
             return
         self.seen_again(call_id, at)
-        self.open[call_id] = Call(call_id, at, self.order, compacted=self.compacted)
+        self.open[call_id] = Call(call_id, at, self.order, server=call.server, compacted=self.compacted)
 
     def seen_again(self, call_id: str, at: Position) -> None:
         """Note a call id for the whole history; speak when an earlier answer has it too."""
@@ -138,6 +139,11 @@ class Pairing:
         call = self.open.pop(call_id, None)
         if call is not None:
             self.done[call_id] = at
+            if call.server != result.server:
+                side = "the provider" if call.server else "the agent"
+                detail = f"call {call_id} is answered by {side} alone, and this result comes from the other side"
+                self.report("misplaced-result", at, call_id, detail, call=call.at)
+                return
             if call.split and self.boundary is not None:
                 detail = f"the compaction has call {call_id} on one side and its result on the other"
                 self.report("pair-split", self.boundary, call_id, detail, first=call.at, result=at)

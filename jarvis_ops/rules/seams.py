@@ -13,7 +13,7 @@ IsRecord = Callable[[Mapping[str, Any]], bool]
 
 # A seam is looked for at so many places of a line at most, and until so many times its length has been read.
 SEAMS = 10_000
-EFFORT = 30
+EFFORT = 8
 LEAST_EFFORT = 1 << 20
 OBJECT_START = re.compile(r'\{\s*"')
 
