@@ -8,6 +8,8 @@ from collections.abc import Callable, Iterable
 from itertools import islice
 from typing import Any, NamedTuple
 
+import orjson
+
 from jarvis_ops.rules.seams import IsRecord, Piece, parse, records_in
 from jarvis_ops.rules.words import counted
 
@@ -71,8 +73,10 @@ def leniently(raw: bytes) -> Lenient | None:
         return None
     if not isinstance(value, dict):
         return Lenient(Damage("bad-line", f"a JSON {kind(value)} stands where an object must", {"bytes": len(raw)}))
+    if too_deep(raw):
+        return Lenient(Damage("bad-line", "it is nested too deeply to be read", {"bytes": len(raw)}))
     whole = (Piece(value, 0, len(raw)),)
-    lone = lone_surrogate(value, "")
+    lone = lone_surrogate(value)
     if lone is not None:
         path, half = lone
         facts = {"value": half, "path": path}
@@ -94,23 +98,32 @@ def kind(value: object) -> str:
     return {list: "list", str: "string", bool: "boolean", type(None): "null"}.get(type(value), "number")
 
 
-def lone_surrogate(value: object, path: str) -> tuple[str, str] | None:
+def lone_surrogate(value: object) -> tuple[str, str] | None:
     """Where an unpaired half stands inside a value, and which (four hex digits)."""
-    if isinstance(value, str):
-        found = SURROGATE.search(value)
-        return (path, f"{ord(found.group()):04x}") if found else None
-    inner: Any = ()
-    if isinstance(value, dict):
-        for key in value:
-            if SURROGATE.search(key):
-                return f"{path}.(a key)".lstrip("."), f"{ord(SURROGATE.findall(key)[0]):04x}"
-        inner = ((f"{path}.{key}".lstrip("."), item) for key, item in value.items())
-    elif isinstance(value, list):
-        inner = ((f"{path}[{number}]", item) for number, item in enumerate(value))
-    for where, item in inner:
-        if isinstance(item, str | dict | list) and (found_inside := lone_surrogate(item, where)):
-            return found_inside
+    waiting: list[tuple[str, object]] = [("", value)]
+    while waiting:
+        path, inner = waiting.pop()
+        if isinstance(inner, str):
+            half = SURROGATE.search(inner)
+            if half is not None:
+                return path, f"{ord(half.group()):04x}"
+        elif isinstance(inner, dict):
+            half = next((half for key in inner if (half := SURROGATE.search(key))), None)
+            if half is not None:
+                return f"{path}.(a key)".lstrip("."), f"{ord(half.group()):04x}"
+            waiting += [(f"{path}.{key}".lstrip("."), item) for key, item in reversed(inner.items())]
+        elif isinstance(inner, list):
+            waiting += reversed([(f"{path}[{number}]", item) for number, item in enumerate(inner)])
     return None
+
+
+def too_deep(raw: bytes) -> bool:
+    """Whether the strict reader refuses a line for its nesting, which Python's own may bear."""
+    try:
+        orjson.loads(raw)
+    except orjson.JSONDecodeError as error:
+        return any(word in str(error).lower() for word in ("depth", "recursion"))
+    return False
 
 
 def nul_run(raw: bytes, is_record: IsRecord) -> Damage:

@@ -65,6 +65,8 @@ def bundles(folder: Folder) -> dict[str, Bundle]:
         elif name.endswith(LOCK):
             found.setdefault(name[: -len(LOCK)], Bundle()).lock = entry
     found.pop("", None)
+    if any(name.startswith("agent-") for name in found):
+        found.pop("journal", None)  # beside sub-agents it says when they began and ended, and is no conversation
     return found
 
 
