@@ -168,11 +168,10 @@ def finished(outcome: Outcome, settings: Settings, *, named: bool) -> Outcome:
     outcome.findings = kept
     if outcome.status == "clean" and kept:
         outcome.status = "found"
-    if outcome.status == "skipped" and any(one.code == "unknown-dialect" for one in outcome.errors):
-        if named:
-            outcome.status = "failed"
-        else:
-            outcome.errors = []
+    if any(one.code == UnknownDialectError.code for one in outcome.errors):
+        # A form that nobody knows is a failure where it was asked for, and nothing where its owner has accepted it.
+        outcome.status = "clean" if not kept else "failed" if named else "skipped"
+        outcome.errors = outcome.errors if named and kept else []
     return outcome
 
 
