@@ -138,7 +138,7 @@ def test_the_first_command_answers_as_the_readme_says(clone: Path) -> None:
     assert on_terminal(clone, separator.removeprefix(" && ") + rest) == block(ENGLISH, "text")
 
 
-@pytest.mark.parametrize(("command", "answer"), dialogues(ENGLISH), ids=lambda value: value[:60])
+@pytest.mark.parametrize(("command", "answer"), list(dialogues(ENGLISH)), ids=lambda value: value[:60])
 def test_a_command_answers_as_the_readme_says(clone: Path, command: str, answer: str) -> None:
     done = subprocess.run(
         ["sh", "-c", command], cwd=clone, env=surroundings(clone), capture_output=True, check=False, text=True
@@ -165,7 +165,7 @@ def test_every_option_exists(page: Path) -> None:
     assert set(OPTION.findall(text_of(page))) - FOREIGN_OPTIONS <= set(OPTION.findall(text_of(PAGES)))
 
 
-@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", EVERY_PAGE, ids=lambda page: str(page.relative_to(ROOT)))
 def test_every_command_exists(page: Path) -> None:
     assert set(re.findall(r"jarvis-ops ([a-z]+(?:-[a-z]+)*)(?=[ `\n])", BLOCK.sub("", text_of(page)))) <= set(
         commands()
