@@ -283,11 +283,11 @@ def test_an_unexpected_fault_keeps_messages_out(environment: dict[str, str], sto
 
 
 DYING = """
-import os
+import signal
 import jarvis_ops.operations.verify as verify
 
 def dying(*arguments, executor, **words):
-    executor.submit(os._exit, 1).result()
+    executor.submit(signal.raise_signal, signal.SIGKILL).result()
     yield
 
 verify.verify = dying
