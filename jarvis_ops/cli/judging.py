@@ -79,7 +79,7 @@ class Judging:
         self._report.store, self._report.store_from = shown(place.where), place.source
         settings = self._settings(config)
         selection = selection_of(self._asked, settings.now)
-        for rule in self._manner.rules:
+        for rule in (*self._manner.rules, *(one.rule for one in config.accept if one.rule is not None)):
             known("rule", rule, RULES)
         if self._manner.metrics_file is not None:
             metrics.check(self._manner.metrics_file)
@@ -89,7 +89,7 @@ class Judging:
         inventory = store.inventory()
         chosen = ordered(store, select(store, inventory, selection, settings), self._manner.sort, settings)
         if self._manner.changed_only:
-            chosen = self._changed(inventory, chosen, settings, whole=selection.whole)
+            chosen = self._changed(inventory, chosen, settings)
         self._reporting.expected = len(chosen)
         return self._judge(store, inventory, chosen, settings, whole=selection.whole)
 
@@ -111,14 +111,10 @@ class Judging:
             settings = msgspec.structs.replace(settings, open_call_timeout=config.open_call_timeout)
         return settings
 
-    def _changed(
-        self, inventory: Inventory, chosen: list[Conversation], settings: Settings, *, whole: bool
-    ) -> list[Conversation]:
+    def _changed(self, inventory: Inventory, chosen: list[Conversation], settings: Settings) -> list[Conversation]:
         """Those that must be judged again; the others are counted."""
         self._remembering = Remembering(self._report.store, settings)
-        if whole:
-            self._remembering.memory.forget_all_but(one.id for one in inventory.conversations)
-        changed = [one for one in chosen if not self._remembering.memory.unchanged(one)]
+        changed = self._remembering.memory.changed(inventory, chosen)
         self._reporting.unchanged(len(chosen) - len(changed))
         return changed
 
@@ -137,6 +133,7 @@ class Judging:
                 executor=executor,
                 workers=workers,
                 advance=advance,
+                memory=self._remembering.memory if self._remembering is not None else None,
             )
             for outcome in outcomes:
                 if self._remembering is not None:

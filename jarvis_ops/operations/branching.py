@@ -83,14 +83,15 @@ class Branching:
         tree = self.tree
         if not tree.sessions:
             return
-        own = tree.session_names.index(self.own) if self.own in tree.session_names else tree.sessions[-1]
+        own = tree.session_names.get(self.own, tree.sessions[-1])
+        names = list(tree.session_names)
         begun = False
         for number, session in enumerate(tree.sessions):
             begun = begun or session == own
-            if not begun or session == own or tree.session_names[session] is None:
+            if not begun or session == own or names[session] is None:
                 continue
             tree.flags[number] |= FOREIGN
-            name = tree.session_names[session]
+            name = names[session]
             detail = f"the record belongs to session {name}"
             facts = {"session": name}
             self.findings.append(
@@ -142,12 +143,13 @@ class Branching:
             return []
         tree = self.tree
         threads: dict[tuple[int, int], list[int]] = {}
+        nameless_chain = tree.chain_names.get(NAMELESS)
         thread_of: dict[int, tuple[int, int]] = {}
         for number, flags in enumerate(tree.flags):
             if flags & SIDE and not flags & (SUPERSEDED | FOREIGN):
                 chain = tree.chains[number]
                 # Old records do not name their agent; then the thread is known by its root.
-                nameless = tree.chain_names[chain] == NAMELESS
+                nameless = chain == nameless_chain
                 new = (chain, number if nameless else 0)
                 thread_of[number] = thread_of.get(tree.parents[number], new) if nameless else new
                 threads.setdefault(thread_of[number], []).append(number)
@@ -172,16 +174,17 @@ def duplicates(make_reading: Callable[[], Reading], tree: Tree) -> list[Finding]
     if len(tree.index) == len(tree.ids):
         return []
     counts = Counter(tree.ids)
-    first: dict[str, tuple[bytes, int | None]] = {}
+    first: dict[str, tuple[int, int | None]] = {}
     findings = []
     for record, message in make_reading():
         if message.id is None or counts[message.id] < 2:
             continue
-        raw = record.raw.strip()
-        earlier = first.setdefault(message.id, (raw, record.line))
-        if earlier[0] is raw:
+        content = hash(record.raw.strip())
+        if message.id not in first:
+            first[message.id] = content, record.line
             continue
-        same = earlier[0] == raw
+        earlier = first[message.id]
+        same = earlier[0] == content
         words = "the same record, byte for byte, stands" if same else "another record with this id stands"
         detail = f"{words} in line {earlier[1]}"
         facts = {"first_line": earlier[1]}

@@ -3,26 +3,35 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Any
 
 import msgspec
 
-from jarvis_ops.model.conversation import Conversation
+from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.report import Outcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.footprint import Mark, footprint
+from jarvis_ops.operations.landscape import Share
 
-FORMAT = 1
+FORMAT = 2
 # What a setting says of time itself, or of findings after they were made, changes no verdict on a clean log.
 NOT_IN_KEY = ("now", "accept")
 
 
+class Entry(msgspec.Struct):
+    """A clean conversation: how its files looked, and its share in what the store as a whole shows."""
+
+    marks: tuple[Mark, ...]
+    share: Share
+
+
 class State(msgspec.Struct):
-    """The file: the footprints of clean conversations by id."""
+    """The file: clean conversations by id; `metadata` says that conversations of the store had metadata files."""
 
     format: int
-    clean: dict[str, tuple[Mark, ...]]
+    metadata: bool
+    clean: dict[str, Entry]
 
 
 class Memory:
@@ -34,48 +43,56 @@ class Memory:
 
     def __init__(self, state: bytes | None, settings: Settings) -> None:
         """`state` is the content of the state file, None if there is none. ValueError if it is none of ours."""
-        self._clean = dict(_decoded(state).clean) if state is not None else {}
+        known = _decoded(state) if state is not None else State(FORMAT, metadata=False, clean={})
+        self._clean = dict(known.clean)
+        self._metadata = known.metadata
         quiet = max(settings.turn_timeout, settings.open_call_timeout)
         self._quiet_since = (settings.now - quiet) * 1_000_000
         self._before: dict[str, tuple[Mark, ...]] = {}
+        self._shares: dict[str, Share] = {}
 
-    def unchanged(self, conversation: Conversation) -> bool:
+    def changed(self, inventory: Inventory, chosen: Sequence[Conversation]) -> list[Conversation]:
+        """Those of the chosen conversations whose earlier verdict does not hold, if they ever had one."""
+        metadata = any(one.metadata is not None for one in inventory.conversations)
+        if metadata != self._metadata:
+            self._clean.clear()  # whether a conversation lacks metadata depends on whether others have it
+        self._metadata = metadata
+        present = {one.id for one in inventory.conversations}
+        self._clean = {name: entry for name, entry in self._clean.items() if name in present}
+        return [one for one in chosen if not self._unchanged(one)]
+
+    def _unchanged(self, conversation: Conversation) -> bool:
         """Whether an earlier verdict still holds; if not, how it looks now is noted before it is read."""
         marks = footprint(conversation)
-        if marks is not None and self._clean.get(conversation.id) == marks:
+        entry = self._clean.get(conversation.id)
+        if marks is not None and entry is not None and entry.marks == marks:
             return True
         self._clean.pop(conversation.id, None)
         if marks is not None and conversation.lock is None and all(mark[3] < self._quiet_since for mark in marks):
             self._before[conversation.id] = marks
         return False
 
+    def share(self, conversation: str) -> Share | None:
+        """What a conversation that is not judged again adds to what the store shows."""
+        entry = self._clean.get(conversation)
+        return entry.share if entry is not None else None
+
+    def learn(self, conversation: str, share: Share) -> None:
+        """Take what a conversation that was judged adds to what the store shows."""
+        self._shares[conversation] = share
+
     def judged(self, outcome: Outcome) -> None:
-        """Take note of a verdict. What the store shows must show again: those it comes from are forgotten."""
-        if outcome.conversation is None:
-            for finding in outcome.findings:
-                if finding.severity != "info":
-                    self._forget_below(finding.position.file)
-            return
-        marks = self._before.get(outcome.conversation or "")
+        """Take note of a verdict."""
+        name = outcome.conversation or ""
+        marks, share = self._before.get(name), self._shares.pop(name, None)
         spotless = outcome.status == "clean" and not (outcome.findings or outcome.errors or outcome.accepted)
-        if marks is not None and spotless:
-            self._clean[str(outcome.conversation)] = marks
-
-    def _forget_below(self, file: str) -> None:
-        """Drop the conversations whose logs lie in or below the folder of a file."""
-        folder = file if file.endswith("/") else file.rpartition("/")[0] + "/"
-        inside = "" if folder == "/" else folder
-        self._clean = {name: marks for name, marks in self._clean.items() if not marks[0][0].startswith(inside)}
-
-    def forget_all_but(self, ids: Iterable[str]) -> None:
-        """Drop conversations that are gone from the store."""
-        present = set(ids)
-        self._clean = {name: marks for name, marks in self._clean.items() if name in present}
+        if marks is not None and share is not None and spotless:
+            self._clean[name] = Entry(marks, share)
 
     def encoded(self) -> bytes:
         """The content of the state file. Names that are not UTF-8 are left out, and so judged again."""
-        clean = {name: marks for name, marks in self._clean.items() if _plain(name, marks)}
-        return msgspec.json.encode(State(FORMAT, clean))
+        clean = {name: entry for name, entry in self._clean.items() if _plain(name, entry.marks)}
+        return msgspec.json.encode(State(FORMAT, self._metadata, clean))
 
 
 def _decoded(state: bytes) -> State:

@@ -51,7 +51,7 @@ def judge_linear(
     frontier = sign_of_life(metadata, linear.turns, settings, open_calls=open_calls, hard=hard() if waiting else "")
     segments = [] if partial else list(judge_segments(snapshot, conversation, linear, settings))
     gap = any(finding.rule == "segment-gap" for finding in segments)
-    linear.finish(frontier, whole=not gap and not partial)
+    linear.finish(frontier, gap=gap, partial=partial)
     return Verdict(
         dialect=dialect.name,
         findings=linear.findings + segments,

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator
 
 from jarvis_ops.model.conversation import Conversation, PartFile
 
-# One file: its name in the store, inode, size in bytes, and time of change in nanoseconds.
-Mark = tuple[str, int, int, int]
+# One file: its name in the store, inode, size in bytes, time of change in nanoseconds, and mode.
+Mark = tuple[str, int, int, int, int]
 
 
 def footprint(conversation: Conversation) -> tuple[Mark, ...] | None:
@@ -27,7 +27,7 @@ def _files(conversation: Conversation) -> Iterator[PartFile]:
 
 def _mark(file: PartFile) -> Mark:
     about = os.stat(file.path)
-    return (file.file, about.st_ino, about.st_size, about.st_mtime_ns)
+    return (file.file, about.st_ino, about.st_size, about.st_mtime_ns, about.st_mode)
 
 
 def log_bytes(conversation: Conversation) -> int:

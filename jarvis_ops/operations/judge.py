@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import msgspec
@@ -73,7 +73,7 @@ def judge(
         key=lambda one: (order.get(one.position.file, -1), one.position.line or 0, one.position.offset or 0)
     )
     if settings.scope == "last-turn":
-        verdict.findings = [with_line(finding, snapshot) for finding in verdict.findings]
+        verdict.findings = with_lines(verdict.findings, snapshot)
     return verdict
 
 
@@ -127,7 +127,7 @@ def last_turn(
         return
     frontier = sign_of_life(metadata, turns, settings, open_calls=False, hard=hard())
     turns.finish(frontier)
-    yield from (with_line(one, snapshot) for one in turns.findings if one.rule == "unanswered-turn")
+    yield from with_lines([one for one in turns.findings if one.rule == "unanswered-turn"], snapshot)
 
 
 def _once(ask: Callable[[], str]) -> Callable[[], str]:
@@ -199,11 +199,21 @@ def companions(
         yield found("stale-running", at, "it says that a turn is running, and nothing runs")
 
 
-def with_line(finding: Finding, snapshot: Snapshot) -> Finding:
-    """A finding of a backward reading with its line counted, which costs only where there is a finding."""
+def with_lines(findings: Sequence[Finding], snapshot: Snapshot) -> list[Finding]:
+    """Findings of a backward reading with their lines counted, once a file, which costs only where there are any."""
+    wanted: dict[str, set[int]] = {}
+    for finding in findings:
+        at = finding.position
+        if at.line is None and at.offset is not None:
+            wanted.setdefault(at.file, set()).add(at.offset)
+    lines = {(file, offset): line for file in wanted for offset, line in snapshot.lines_at(file, wanted[file])}
+    return [in_line(finding, lines) for finding in findings]
+
+
+def in_line(finding: Finding, lines: Mapping[tuple[str, int], int]) -> Finding:
+    """A finding with the line that its offset stands for."""
     at = finding.position
-    if at.line is not None or at.offset is None:
-        return finding
-    return msgspec.structs.replace(
-        finding, position=msgspec.structs.replace(at, line=snapshot.line_at(at.file, at.offset))
+    line = lines.get((at.file, at.offset)) if at.line is None and at.offset is not None else None
+    return (
+        finding if line is None else msgspec.structs.replace(finding, position=msgspec.structs.replace(at, line=line))
     )

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import io
 import os
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
+import msgspec
 import orjson
 
 from jarvis_ops.errors import UnreadableError
@@ -31,6 +33,13 @@ from jarvis_ops.stores.base import Store
 HISTORY_LIMIT = 256 << 20
 
 
+class Share(msgspec.Struct, frozen=True):
+    """What a conversation adds to what its store shows: its verdict without findings, and the modes of its files."""
+
+    verdict: Verdict | None
+    modes: tuple[FileMode, ...]
+
+
 class Landscape:
     """`add` each conversation as it is judged, then `judge` the store."""
 
@@ -51,9 +60,15 @@ class Landscape:
         }
         self.agents = Counter(one.parent for one in inventory.conversations if one.parent is not None)
 
-    def add(self, conversation: Conversation, verdict: Verdict | None, modes: tuple[FileMode, ...]) -> None:
+    def add_all(self, learned: Iterable[tuple[Conversation, Share]]) -> None:
+        """Take what was learned of conversations."""
+        for conversation, share in learned:
+            self.add(conversation, share)
+
+    def add(self, conversation: Conversation, share: Share) -> None:
         """Take what was learned of a conversation."""
-        self.modes += modes
+        verdict = share.verdict
+        self.modes += share.modes
         live = conversation.live
         if verdict is None or live is None or verdict.dialect != "claude_code" or conversation.parent is not None:
             return
@@ -87,7 +102,9 @@ class Landscape:
                 yield finding
 
     def judge(self) -> Iterator[Finding]:
-        """All findings about the store as a whole."""
+        """All findings about the store as a whole, the same in whatever order the conversations came."""
+        self.modes.sort()
+        self.transcripts.sort()
         yield from judge_oddities(self.inventory.oddities)
         yield from judge_modes(self.modes)
         for transcript in self.transcripts:
@@ -130,7 +147,7 @@ class Landscape:
         except UnreadableError as error:
             yield found("unreadable", Position(oddity.file), str(error))
             return
-        for number, line in enumerate(data.split(b"\n"), start=1):
+        for number, line in enumerate(io.BytesIO(data), start=1):
             try:
                 session = orjson.loads(line).get("sessionId")
             except (orjson.JSONDecodeError, AttributeError):

@@ -43,7 +43,7 @@ class Linear:
         self.pairing.compacted = known.through is not None
         self.turns = Turns()
         self.keys = array("q")
-        self.first: dict[int, tuple[Record, bool]] = {}
+        self.first: dict[int, tuple[Position, int, bool]] = {}
         self.findings: list[Finding] = []
         self.compactions: list[tuple[Mapping[str, Any], Position]] = []
         self.sealed: dict[str, Mapping[str, Any]] = {}
@@ -90,11 +90,15 @@ class Linear:
         self.keys.append(key)
         if key not in self.known.records:
             return False
-        earlier, proactive = self.first.setdefault(key, (record, message.proactive))
-        if earlier is record or (proactive and message.proactive):
-            return earlier is not record
+        content = hash(record.raw.strip())
+        if key not in self.first:
+            self.first[key] = record.position(), content, message.proactive
+            return False
+        earlier, first_content, proactive = self.first[key]
+        if proactive and message.proactive:
+            return True
         facts = {"first_line": earlier.line, "first_file": earlier.file}
-        same = earlier.raw.strip() == record.raw.strip()
+        same = first_content == content
         rule = "repeated-record" if same else "duplicate-id"
         words = "the same record, byte for byte, stands" if same else "another record with this id stands"
         detail = f"{words} in line {earlier.line} of {earlier.file}"
@@ -116,9 +120,10 @@ class Linear:
                 through, boundary = named, at
         return Known(repeats(self.keys), repeats(self.pairing.ids), through, boundary)
 
-    def finish(self, frontier: str, *, whole: bool) -> None:
-        """The record is over; `whole` is False when a part of it could not be read."""
-        self.pairing.finish(frontier, calls_known=whole, results_known=whole)
+    def finish(self, frontier: str, *, gap: bool, partial: bool) -> None:
+        """The record is over. There may be a `gap` in it, or only its end was read (`partial`)."""
+        whole = not gap and not partial
+        self.pairing.finish(frontier, calls_known=whole, results_known=not gap)
         self.turns.finish(frontier)
         if whole and self.compacts:
             self.dangling_compactions()

@@ -60,7 +60,8 @@ def select(store: Store, inventory: Inventory, selection: Selection, settings: S
 def _named(inventory: Inventory, wanted: tuple[str, ...] | None) -> list[Conversation]:
     if wanted is None:
         return list(inventory.conversations)
-    names = {resolve(inventory, name).id for name in wanted}
+    ids = {one.id for one in inventory.conversations}
+    names = {name if name in ids else resolve(inventory, name).id for name in wanted}
     return [one for one in inventory.conversations if one.id in names]
 
 

@@ -85,7 +85,10 @@ def _metadata(store: Store, conversation: Conversation) -> dict[str, Any]:
     """The metadata as an object; one that is missing or damaged says nothing here, verify-pairs names it."""
     if conversation.metadata is None:
         return {}
-    return record_fields(store.companion(conversation.metadata)) or {}
+    try:
+        return record_fields(store.companion(conversation.metadata)) or {}
+    except UnreadableError:
+        return {}
 
 
 def _state(metadata: dict[str, Any], last: int | None, now: int) -> str:

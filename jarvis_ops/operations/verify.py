@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from jarvis_ops.errors import OpsError, UnknownDialectError
+from jarvis_ops.errors import BusyError, OpsError, UnknownDialectError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
@@ -17,7 +17,7 @@ from jarvis_ops.model.settings import Accept, Settings
 from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.footprint import log_bytes
 from jarvis_ops.operations.judge import Hands, judge
-from jarvis_ops.operations.landscape import Landscape
+from jarvis_ops.operations.landscape import Landscape, Share
 from jarvis_ops.operations.surroundings import Surroundings, look_around
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.store import FileMode
@@ -25,6 +25,8 @@ from jarvis_ops.stores.base import Store
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor
+
+    from jarvis_ops.operations.changed import Memory
 
 # Conversations are handed to other processes in batches of about so many bytes, or so many of them.
 BATCH_BYTES = 16 << 20
@@ -49,37 +51,55 @@ def verify(  # noqa: PLR0913 - what to judge, how, and with whose help
     executor: Executor | None,
     workers: int = 1,
     advance: Callable[[int], None],
+    memory: Memory | None = None,
 ) -> Iterator[Outcome]:
     """Yield one outcome a conversation, in the order of `chosen`; then, if `whole`, the store's own, if it has any.
 
-    `whole` says that everything in the store was chosen. `executor` judges conversations in `workers` processes, None
-    judges them here.
+    `whole` says that everything in the store was chosen, or is known from `memory`. `executor` judges conversations
+    in `workers` processes, None judges them here.
     `advance` is told the bytes that were read, as they are.
     """
     around = look_around(store, inventory, settings)
     landscape = Landscape(store, inventory, around, settings)
     named = not whole or inventory.layout == "file"
+    if memory is not None:
+        known = ((one, memory.share(one.id)) for one in inventory.conversations)
+        landscape.add_all((one, share) for one, share in known if share is not None)
     batches = batched(chosen)
     for batch, results in zip(batches, judged(store, batches, settings, around, executor, workers), strict=True):
         for conversation, one in zip(batch, results, strict=True):
-            if one.verdict is not None and one.verdict.branch_of is not None and one.outcome.findings:
-                from jarvis_ops.operations.branch import settle_branch
-
-                settle_branch(store, landscape.by_id, one.verdict, one.outcome, settings)
-            if one.verdict is not None:
-                one.outcome.findings += landscape.missing_attachments(conversation, one.verdict)
-            landscape.add(conversation, one.verdict, one.modes)
+            place(store, conversation, one, landscape, settings)
+            if memory is not None and one.verdict is not None:
+                bare = msgspec.structs.replace(one.verdict, findings=[], attachments=[])
+                memory.learn(conversation.id, Share(bare, one.modes))
             advance(one.outcome.bytes)
             yield finished(one.outcome, settings, named=named)
     if whole:
-        outcome = Outcome(conversation=None, status="clean", findings=list(landscape.judge()))
-        unreadable = [one for one in outcome.findings if one.rule == "unreadable"]
-        if unreadable:
-            outcome.status = "failed"
-            outcome.errors = [Problem("unreadable", f"{one.position.file}: {one.detail}") for one in unreadable]
-        finished(outcome, settings, named=False)
+        outcome = finished(store_outcome(landscape), settings, named=False)
         if outcome.findings or outcome.accepted:
             yield outcome
+
+
+def place(store: Store, conversation: Conversation, one: Judged, landscape: Landscape, settings: Settings) -> None:
+    """Judge what a conversation shows only among the others: a branch its parent, a path its file."""
+    landscape.add_all([(conversation, Share(one.verdict, one.modes))])
+    if one.verdict is None:
+        return
+    if one.verdict.branch_of is not None and one.outcome.findings:
+        from jarvis_ops.operations.branch import settle_branch
+
+        settle_branch(store, landscape.by_id, one.verdict, one.outcome, settings)
+    one.outcome.findings += landscape.missing_attachments(conversation, one.verdict)
+
+
+def store_outcome(landscape: Landscape) -> Outcome:
+    """What the store as a whole shows; a failure where a part of it could not be read."""
+    outcome = Outcome(conversation=None, status="clean", findings=list(landscape.judge()))
+    unreadable = [one for one in outcome.findings if one.rule == "unreadable"]
+    if unreadable:
+        outcome.status = "failed"
+        outcome.errors = [Problem("unreadable", f"{one.position.file}: {one.detail}") for one in unreadable]
+    return outcome
 
 
 def judged(
@@ -146,6 +166,9 @@ def judge_one(
         outcome.findings = [found("unreadable", Position(file), error.message)]
         outcome.errors = [Problem(error.code, error.message, conversation.id)]
         outcome.status = "failed"
+    except Exception as error:  # noqa: BLE001 - one conversation must not keep the others from being judged
+        outcome.errors = [Problem("unexpected", fault_of(error), conversation.id)]
+        outcome.status = "failed"
     else:
         outcome.dialect = verdict.dialect
         outcome.records = verdict.records
@@ -154,8 +177,17 @@ def judge_one(
         if verdict.growing:
             outcome.status = "skipped"
             problem = "its last line is being written; it was left alone"
-            outcome.errors = [Problem("busy", problem, conversation.id)]
+            outcome.errors = [Problem(BusyError.code, problem, conversation.id)]
     return Judged(outcome, verdict, modes)
+
+
+def fault_of(error: Exception) -> str:
+    """A fault of the program itself in one sentence, with its place and without what was being read."""
+    place_of = error.__traceback__
+    while place_of is not None and place_of.tb_next is not None:
+        place_of = place_of.tb_next
+    where = f" at {place_of.tb_frame.f_code.co_name}:{place_of.tb_lineno}" if place_of is not None else ""
+    return f"an unexpected fault ({type(error).__name__}{where}) while it was judged; please report it"
 
 
 def finished(outcome: Outcome, settings: Settings, *, named: bool) -> Outcome:

@@ -8,6 +8,7 @@ and a stray result with its id are one displaced result, not two faults.
 from __future__ import annotations
 
 from array import array
+from bisect import bisect_left
 from collections import deque
 from collections.abc import Callable, Collection
 from typing import Any
@@ -197,26 +198,30 @@ class Pairing:
             self.compacted = call.compacted
             mine = strays.get(call.id)
             if mine:
-                later = [stray for stray in mine if stray.order >= call.order]
-                match = later[0] if later else mine[-1]
-                mine.remove(match)
+                # The nearest result behind the call, else the nearest before it.
+                place = bisect_left(mine, call.order, key=lambda stray: stray.order)
+                match = mine.pop(min(place, len(mine) - 1))
                 self.misplaced(call.id, match.at, call.at)
             elif frontier and call.id in last:
                 self.report("open-call", call.at, call.id, f"call {call.id} has no result yet: {frontier}")
             elif results_known:
                 detail = f"call {call.id} has no result, and the next message would be refused"
                 self.report("unanswered-call", call.at, call.id, detail)
-        for stray in (left for group in strays.values() for left in group):
+        left = [stray for group in strays.values() for stray in group]
+        answered = {hash(stray.id) for stray in left}.intersection(self.ids)
+        for stray in left:
             self.compacted = stray.compacted
-            self.judge_stray(stray, calls_known=calls_known, earlier=earlier)
+            self.judge_stray(stray, calls_known=calls_known, answered=answered, earlier=earlier)
 
-    def judge_stray(self, stray: Stray, *, calls_known: bool, earlier: Collection[int]) -> None:
+    def judge_stray(
+        self, stray: Stray, *, calls_known: bool, answered: Collection[int], earlier: Collection[int]
+    ) -> None:
         """A result for which no call of this replay waited."""
         key = hash(stray.id)
         if key in earlier:
             detail = f"the call of result {stray.id} lies before the compaction, the result behind it"
             self.report("pair-split", stray.at, stray.id, detail)
-        elif key in self.ids:
+        elif key in answered:
             self.report("duplicate-result", stray.at, stray.id, f"call {stray.id} was answered long before this result")
         elif calls_known:
             self.report("orphan-result", stray.at, stray.id, f"no call {stray.id} is anywhere in the record")

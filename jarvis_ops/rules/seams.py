@@ -11,10 +11,13 @@ import orjson
 
 IsRecord = Callable[[Mapping[str, Any]], bool]
 
-# A seam is looked for at so many places of a line at most, and until so many times its length has been read.
+# A seam is looked for in vain at so many places of a line at most, and until so many times its length has been read.
 SEAMS = 10_000
 EFFORT = 8
 LEAST_EFFORT = 1 << 20
+ALONE = re.compile(r"\s*(?:\{|\Z)")
+# Blanks before the first object of a line are at most so many.
+NEAR = 4_096
 OBJECT_START = re.compile(r'\{\s*"')
 
 
@@ -32,14 +35,14 @@ def records_in(raw: bytes, is_record: IsRecord) -> list[Piece]:
     found: list[Piece] = []
     position, seams, effort = 0, 0, max(EFFORT * len(raw), LEAST_EFFORT)
     while (start := next_object(line, position)) is not None and seams < SEAMS and effort > 0:
-        seams += 1
         end, read_to = object_end(line, start)
-        effort -= read_to - start
         value = whole_record(raw, line, start, end, is_record) if end is not None else None
         if end is not None and value is not None:
             found.append(Piece(value, start, end))
             position = end
         else:
+            seams += 1
+            effort -= read_to - start
             position = start + 1
     return found
 
@@ -50,8 +53,8 @@ def whole_record(raw: bytes, line: str, start: int, end: int, is_record: IsRecor
     A part of another record has more of that record behind it; a record of its own has nothing, or the
     next object. At the beginning of the line nothing can be around it.
     """
-    first = not line[:start].strip()
-    alone = line[end:].lstrip()[:1] in {"", "{"}
+    first = not line[:start].strip() if start < NEAR else False
+    alone = ALONE.match(line, end) is not None
     if not (first or alone):
         return None
     value = parse(raw[start:end])
@@ -70,7 +73,7 @@ def object_end(line: str, start: int) -> tuple[int | None, int]:
         end = json.JSONDecoder().raw_decode(line, start)[1]
     except json.JSONDecodeError as error:
         return None, max(error.pos, start)
-    except RecursionError:
+    except (ValueError, RecursionError):  # a number of more digits than Python reads, or nesting deeper than it goes
         return None, len(line)
     return end, end
 

@@ -46,13 +46,14 @@ class Tree:
         self.times = array("q")
         self.flags = array("H")
         self.groups = array("q")
-        self.sessions = array("H")
-        self.chains = array("H")
+        self.sessions = array("I")
+        self.chains = array("I")
         self.calls: dict[int, tuple[ToolCall, ...] | str] = {}
         self.results: dict[int, tuple[ToolResult, ...] | str] = {}
         self.group_index: dict[str, int] = {}
-        self.session_names: list[str | None] = [None]
-        self.chain_names: list[str | None] = [None]
+        self.session_names: dict[str | None, int] = {None: 0}
+        self.chain_names: dict[str | None, int] = {None: 0}
+        self.above: dict[int, int] = {}
         self.waiting: dict[int, str] = {}
         self.leaves: list[Leaf] = []
         self.boundaries: dict[int, Message] = {}
@@ -84,8 +85,8 @@ class Tree:
         self.times.append(message.time if message.time is not None else NONE)
         self.flags.append(flags_of(message))
         self.groups.append(self.group(message.group_id))
-        self.sessions.append(numbered(message.session_id, self.session_names, self.sessions))
-        self.chains.append(numbered(message.chain, self.chain_names, self.chains))
+        self.sessions.append(numbered(message.session_id, self.session_names))
+        self.chains.append(numbered(message.chain, self.chain_names))
         if message.calls:
             first = message.calls[0]
             plain = len(message.calls) == 1 and first.id is not None and first == plain_call(first.id)
@@ -155,10 +156,15 @@ class Tree:
 
     def answer_above(self, number: int) -> int:
         """The answer under which a record hangs, directly or by records that are no messages; NONE for no answer."""
-        ancestors = self.upward(number)
-        next(ancestors)
-        above = next((one for one in ancestors if self.flags[one] & MESSAGE), None)
-        return NONE if above is None else self.groups[above]
+        way: list[int] = []
+        answer = NONE
+        for ancestor in self.upward(self.parents[number]):
+            if ancestor in self.above or self.flags[ancestor] & MESSAGE:
+                answer = self.above.get(ancestor, self.groups[ancestor])
+                break
+            way.append(ancestor)
+        self.above.update(dict.fromkeys(way, answer))
+        return answer
 
     def named(self, name: object) -> int | None:
         """The number of the record with an id."""
@@ -230,13 +236,9 @@ def plain_result(call_id: str) -> ToolResult:
     return ToolResult(call_id, FIRST_BLOCK)
 
 
-def numbered(name: str | None, names: list[str | None], column: array[int]) -> int:
-    """The number of a name among `names`, added if it is new; `column` holds those of the records before."""
-    if column and names[column[-1]] == name:
-        return column[-1]
-    if name not in names:
-        names.append(name)
-    return names.index(name)
+def numbered(name: str | None, names: dict[str | None, int]) -> int:
+    """The number of a name, which is added if it is new."""
+    return names.setdefault(name, len(names))
 
 
 def flags_of(message: Message) -> int:

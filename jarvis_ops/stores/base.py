@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
@@ -65,8 +65,8 @@ class Snapshot(Protocol):
     def newest_first(self) -> Iterator[Record]:
         """The whole record from its last line back to its first; lines are not counted (`line` is None)."""
 
-    def line_at(self, file: str, offset: int) -> int:
-        """The number, from 1, of the line that begins at `offset` of the part `file`."""
+    def lines_at(self, file: str, offsets: Collection[int]) -> Iterator[tuple[int, int]]:
+        """(offset, line) for each offset of the part `file`: the number, from 1, of the line that begins there."""
 
     def digest(self, part: OpenPart, length: int | None = None) -> str:
         """The sha256 (hex) of the first `length` bytes of a part; of all of it when None."""

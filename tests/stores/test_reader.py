@@ -74,8 +74,8 @@ def test_places_within_chunks(tmp_path: Path) -> None:
     with store.open(conversation) as snapshot:
         chunks = list(snapshot.chunks())
         assert [part.size for part in snapshot.parts] == [500_000, 300_006]
-        assert snapshot.line_at("c.jsonl", 6 + 100 * 2999) == 3001
-        assert snapshot.line_at("c.jsonl", 0) == 1
+        last = 6 + 100 * 2999
+        assert list(snapshot.lines_at("c.jsonl", [last, 0])) == [(0, 1), (last, 3001)]
     for before, after in pairwise(chunks):
         length = sum(map(len, before.lines))
         assert 0 < length <= (1 << 17) + len(line)
@@ -97,7 +97,7 @@ def test_several_passes_at_once(tmp_path: Path) -> None:
         assert all(one.offset == other.offset for one, other in pairs)
         for number, record in enumerate(snapshot.records()):
             if number % 300 == 0:
-                assert snapshot.line_at(record.file, record.offset) == record.line
+                assert list(snapshot.lines_at(record.file, [record.offset])) == [(record.offset, record.line)]
                 assert next(snapshot.newest_first()).offset == 799_000
         assert number == 1499
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import io
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
 from jarvis_ops.model.record import Record
 from jarvis_ops.stores.base import BEGINNING, Chunk, OpenPart, Place
@@ -51,10 +51,14 @@ class JsonlSnapshot:
                 for offset, line in lines_backward(held.read, held.end()):
                     yield Record(held.part.file.file, None, offset, line)
 
-    def line_at(self, file: str, offset: int) -> int:
-        """The number, from 1, of the line that begins at `offset` of the part `file`. KeyError if it is no part."""
+    def lines_at(self, file: str, offsets: Collection[int]) -> Iterator[tuple[int, int]]:
+        """(offset, line) for each offset of the part `file`, in order. KeyError if it is no part."""
+        line, reached = 1, 0
         with self._by_file[file] as held:
-            return 1 + sum(block.count(b"\n") for block in held.blocks(0, offset))
+            for offset in sorted(offsets):
+                line += sum(block.count(b"\n") for block in held.blocks(reached, offset))
+                reached = offset
+                yield offset, line
 
     def digest(self, part: OpenPart, length: int | None = None) -> str:
         """The sha256 (hex) of the first `length` bytes of a part; of its size at opening when None."""
