@@ -143,3 +143,60 @@ def test_however_it_is_carried_out_the_answer_is_the_same(run: Run, store: Path,
     done = run("verify-pairs", "--store", str(store), "--output", "jsonl", "-v", "--executor", executor)
     assert done.stdout == plain
     assert done.stderr == b""
+
+
+def shown(run: Run, store: Path, *options: str) -> list[dict[str, Any]]:
+    """What a run over a store says of the store as a whole, and of conversations."""
+    report = orjson.loads(run("verify-pairs", "--store", str(store), "--json", *options).stdout)
+    return [outcome for outcome in report["outcomes"] if outcome["findings"]]
+
+
+def test_the_store_shows_the_same_when_conversations_are_remembered(run: Run, tmp_path: Path) -> None:
+    """Two projects in one folder, an index with a wrong count, and a new transcript that alone is judged again."""
+    project = tmp_path / "projects" / "-home-mina-app"
+    project.mkdir(parents=True)
+    index: list[dict[str, object]] = []
+
+    def transcript(session: str, cwd: str) -> None:
+        common = {"sessionId": session, "cwd": cwd, "isSidechain": False, "timestamp": "2026-03-10T09:00:02.000Z"}
+        records = (
+            {"type": "user", "uuid": f"{session}-1", "parentUuid": None, "message": {"role": "user", "content": "hi"}},
+            {
+                "type": "assistant",
+                "uuid": f"{session}-2",
+                "parentUuid": f"{session}-1",
+                "message": {"id": "m1", "role": "assistant", "content": [{"type": "text", "text": "hello"}]},
+            },
+        )
+        log = project / f"{session}.jsonl"
+        log.write_bytes(b"".join(orjson.dumps({**common, **record}) + b"\n" for record in records))
+        index.append({"sessionId": session, "messageCount": 9})
+        (project / "sessions-index.json").write_bytes(orjson.dumps({"version": 1, "entries": index}))
+        age(project)
+
+    transcript("a", "/home/mina/app")
+    transcript("b", "/home/mina-app")
+    first = shown(run, tmp_path, "--changed-only")
+    assert first == shown(run, tmp_path)
+    assert shown(run, tmp_path, "--changed-only") == first
+    transcript("c", "/home/mina/app")
+    assert shown(run, tmp_path, "--changed-only") == shown(run, tmp_path)
+
+
+def test_modes_and_metadata_of_the_others_count_though_they_are_remembered(run: Run, store: Path) -> None:
+    for log in store.iterdir():
+        log.unlink() if log.name.startswith("bad") or log.name.endswith(".meta.json") else log.chmod(0o644)
+    age(store)
+    shown(run, store, "--changed-only")
+    conversation(store, "private", *talk())
+    age(store)
+    again = shown(run, store, "--changed-only")
+    assert again == shown(run, store)
+    rules = {finding["rule"] for outcome in again for finding in outcome["findings"]}
+    assert rules >= {"file-mode", "meta-missing"}
+
+
+def test_a_change_of_mode_is_seen(run: Run, quiet: Path) -> None:
+    shown(run, quiet, "--changed-only")
+    (quiet / "good.jsonl").chmod(0o644)
+    assert shown(run, quiet, "--changed-only") == shown(run, quiet)
