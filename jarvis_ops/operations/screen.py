@@ -82,13 +82,14 @@ class Screen:
             raise Odd
         if size > self.long_line and max(map(len, lines)) > self.long_line:
             raise Odd
-        if (b"\xe2" in joined or b"\xc2" in joined) and SEPARATOR.search(joined):
+        ascii_only = joined.isascii()
+        if not ascii_only and (b"\xe2" in joined or b"\xc2" in joined) and SEPARATOR.search(joined):
             raise Odd
         escapes = b"\\" in joined
         if escapes and size > LONG * len(lines) // 2:
             lines = [line for line in lines if len(line) <= LONG or b"\\" not in line]
             joined = b"".join(lines)
-        if not joined.isascii():
+        if not ascii_only:
             joined.decode()
         if escapes and RISKY_ESCAPE.search(joined):
             for line in lines:
