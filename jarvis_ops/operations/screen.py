@@ -28,6 +28,7 @@ from jarvis_ops.stores.base import Place, Snapshot
 LONG = 2_000
 UNUSABLE = frozenset({"", "unknown"})
 LINE_FEED = 10
+BLANK = b" \t\r\n"
 
 
 class Odd(Exception):  # noqa: N818 - no error: it says that the exact way must judge
@@ -65,49 +66,50 @@ class Screen:
             if chunk.part.file.file != file:
                 file = chunk.part.file.file
                 self.new_file = self.last_role != ""
-            self.check_bytes(chunk.lines)
-            self.loop(chunk.lines, file if chunk.first_line == 1 else "")
+            long = self.check_bytes(chunk.lines)
+            self.loop(chunk.lines, file if chunk.first_line == 1 else "", long=long)
         if any(part.size == 0 for part in snapshot.parts):
             raise Odd
 
-    def check_bytes(self, lines: list[bytes]) -> None:
+    def check_bytes(self, lines: list[bytes]) -> bool:
         """What can be said of many lines at once: encoding, escapes, line ends, lengths.
 
-        Long lines with escapes are left out: orjson reads those, and is the measure of their encoding.
+        Long lines with escapes are looked at one by one, and only for what orjson, which reads them, does not see.
+        Whether there may be any is returned.
         """
-        joined = b"".join(lines) if len(lines) > 1 else lines[0]
-        size = len(joined)
+        size = sum(map(len, lines))
         self.size += size
-        if joined[-1] != LINE_FEED or b"\r" in joined:
+        if lines[-1][-1] != LINE_FEED or (size > self.long_line and max(map(len, lines)) > self.long_line):
             raise Odd
-        if size > self.long_line and max(map(len, lines)) > self.long_line:
-            raise Odd
-        ascii_only = joined.isascii()
-        if not ascii_only and (b"\xe2" in joined or b"\xc2" in joined) and SEPARATOR.search(joined):
-            raise Odd
-        escapes = b"\\" in joined
-        if escapes and size > LONG * len(lines) // 2:
+        long = size > LONG and max(map(len, lines)) > LONG
+        if long:
+            apart = [line for line in lines if len(line) > LONG and b"\\" in line]
+            if any(map(has_odd_bytes, apart)):
+                raise Odd
             lines = [line for line in lines if len(line) <= LONG or b"\\" not in line]
-            joined = b"".join(lines)
-        if not ascii_only:
+        joined = b"".join(lines) if len(lines) != 1 else lines[0]
+        if has_odd_bytes(joined):
+            raise Odd
+        if not joined.isascii():
             joined.decode()
-        if escapes and RISKY_ESCAPE.search(joined):
+        if b"\\" in joined and RISKY_ESCAPE.search(joined):
             for line in lines:
                 # The strict reader refuses half a surrogate pair, and takes a whole one.
                 if RISKY_ESCAPE.search(line) and holds_nul(orjson.loads(line)):
                     raise Odd
+        return long
 
     def loop(  # noqa: C901, PLR0912 - the one place where speed is worth a long function
-        self, lines: list[bytes], begins: str
+        self, lines: list[bytes], begins: str, *, long: bool
     ) -> None:
-        """Judge the lines of a chunk; `begins` is the file that begins with it, if any.
+        """Judge the lines of a chunk; `begins` is the file that begins with it, if any, `long` as from `check_bytes`.
 
         All that every line needs stands here, since a call a line would cost a third of the speed.
         """
         decode, keys, open_calls = decode_envelope, self.keys, self.open
         last_role, last_turn, special, taken = self.last_role, self.last_turn, self.new_file or begins != "", None
         for line in lines:
-            if special or (len(line) > LONG and b"\\" in line):
+            if special or (long and len(line) > LONG and b"\\" in line):
                 self.pause(last_role, last_turn, taken)
                 self.general(line, begins)
                 last_role, last_turn, special, begins, taken = self.last_role, self.last_turn, self.new_file, "", None
@@ -115,7 +117,7 @@ class Screen:
             try:
                 envelope = decode(line)
             except msgspec.DecodeError:
-                if line.strip(b" \t\r\n"):
+                if line.strip(BLANK):
                     raise
                 self.records -= 1
                 continue
@@ -170,7 +172,7 @@ class Screen:
 
     def general(self, line: bytes, begins: str) -> None:
         """A line that the loop does not take: a marker, content in blocks, a long one, the one that `begins` a file."""
-        if not line.strip(b" \t\r\n"):
+        if line.isspace() and not line.strip(BLANK):
             self.records -= 1
             return
         value = orjson.loads(line)
@@ -275,6 +277,13 @@ class Screen:
         """Whether a compaction ends between a call and its result; `place` counts the records up to its end."""
         before = bisect_right(self.spans[::2], place) - 1
         return before >= 0 and place < self.spans[2 * before + 1]
+
+
+def has_odd_bytes(text: bytes) -> bool:
+    """Whether a carriage return or a line separator of Unicode is among some bytes."""
+    if b"\r" in text:
+        return True
+    return not text.isascii() and (b"\xe2" in text or b"\xc2" in text) and SEPARATOR.search(text) is not None
 
 
 def screened(snapshot: Snapshot, settings: Settings, *, begin: Place, end: Place | None) -> Screen | None:

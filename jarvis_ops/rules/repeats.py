@@ -7,7 +7,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 # More hashes than this are dealt out into boxes first, so that comparing them needs the memory of one box.
-MANY = 50_000
+MANY = 600_000
 BOXES = 32
 
 
