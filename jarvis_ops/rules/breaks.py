@@ -52,7 +52,8 @@ def cycles(chain: Chain) -> Iterator[Finding]:
     """Parents that lead back to where they started; one finding a cycle."""
     tree = chain.tree
     seen = bytearray(len(tree))  # 1 on the present way, 2 done
-    for start in range(len(tree)):
+    # Where every parent stands before its child there is no cycle, so that only the others need a walk.
+    for start in (number for number, parent in enumerate(tree.parents) if parent >= number):
         way: list[int] = []
         number = start
         while number >= 0 and not seen[number]:

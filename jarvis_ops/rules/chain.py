@@ -35,7 +35,11 @@ class Chain:
         self.walk()
         self.whole = all(self.reached)
         self.calls, self.results = self.beside()
-        self.answers = {group for number, group in enumerate(tree.groups) if group >= 0 and self.reached[number]}
+        self.answers: set[int] = set()
+        if not self.whole:
+            self.answers.update(
+                group for number, group in enumerate(tree.groups) if group >= 0 and self.reached[number]
+            )
         self.rescued = {
             number
             for table in (self.calls, self.results)

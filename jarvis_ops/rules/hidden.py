@@ -24,8 +24,9 @@ class Origin(NamedTuple):
 
 def unreachable(chain: Chain) -> Iterator[Finding]:
     """Messages off the chain that neither the user's own branches nor a compaction put there."""
-    if chain.whole:
-        return
+    hidden = [] if chain.whole else list(unsent(chain))
+    if not hidden:
+        return  # what follows holds something of every record
     tree = chain.tree
     branches = Branches(chain)
     copied = {
@@ -33,16 +34,22 @@ def unreachable(chain: Chain) -> Iterator[Finding]:
         for number, reached in enumerate(chain.reached)
         if reached and tree.times[number] != NONE
     }
+    for number in hidden:
+        is_copy = (tree.times[number], tree.flags[number] & ASSISTANT) in copied
+        if not is_copy and not branches.explain(number):
+            detail = "the agent no longer reaches this message, and no branch of the user's making explains it"
+            yield found("unreachable-record", tree.position(number), detail, record_id=tree.ids[number])
+
+
+def unsent(chain: Chain) -> Iterator[int]:
+    """Prompts and lines of answers off the chain, without those that are sent with an answer on it."""
+    tree = chain.tree
     for number, flags in enumerate(tree.flags):
         if chain.reached[number] or number in chain.rescued or flags & (chain.left_out() | LEGAL_ROOT):
             continue
-        if not (flags & MESSAGE and flags & SENT) or tree.groups[number] in chain.answers:
-            continue
-        if not flags & (TYPED | ASSISTANT) or (tree.times[number], flags & ASSISTANT) in copied:
-            continue
-        if not branches.explain(number):
-            detail = "the agent no longer reaches this message, and no branch of the user's making explains it"
-            yield found("unreachable-record", tree.position(number), detail, record_id=tree.ids[number])
+        said = flags & MESSAGE and flags & SENT and flags & (TYPED | ASSISTANT)
+        if said and tree.groups[number] not in chain.answers:
+            yield number
 
 
 class Branches:

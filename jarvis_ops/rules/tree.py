@@ -107,6 +107,7 @@ class Tree:
         """All records are known: let parents that came later be found, and the last of equal ids stand for its id."""
         for number, name in self.waiting.items():
             self.parents[number] = self.index.get(name, LOST)
+        self.group_index.clear()
         if len(self.index) == len(self.ids):
             return
         for number, name in enumerate(self.ids):
