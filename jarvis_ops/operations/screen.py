@@ -24,8 +24,6 @@ from jarvis_ops.rules.repeats import repeats
 from jarvis_ops.rules.text import RISKY_ESCAPE, SEPARATOR, holds_nul
 from jarvis_ops.stores.base import Place, Snapshot
 
-# Lines of this many bytes that hold a backslash are read faster by orjson.
-LONG = 2_000
 UNUSABLE = frozenset({"", "unknown"})
 LINE_FEED = 10
 BLANK = b" \t\r\n"
@@ -66,50 +64,42 @@ class Screen:
             if chunk.part.file.file != file:
                 file = chunk.part.file.file
                 self.new_file = self.last_role != ""
-            long = self.check_bytes(chunk.lines)
-            self.loop(chunk.lines, file if chunk.first_line == 1 else "", long=long)
+            self.check_bytes(chunk.lines)
+            self.loop(chunk.lines, file if chunk.first_line == 1 else "")
         if any(part.size == 0 for part in snapshot.parts):
             raise Odd
 
-    def check_bytes(self, lines: list[bytes]) -> bool:
-        """What can be said of many lines at once: encoding, escapes, line ends, lengths.
-
-        Long lines with escapes are looked at one by one, and only for what orjson, which reads them, does not see.
-        Whether there may be any is returned.
-        """
-        size = sum(map(len, lines))
+    def check_bytes(self, lines: list[bytes]) -> None:
+        """What can be said of many lines at once: encoding, escapes, line ends, lengths."""
+        joined = b"".join(lines) if len(lines) > 1 else lines[0]
+        size = len(joined)
         self.size += size
-        if lines[-1][-1] != LINE_FEED or (size > self.long_line and max(map(len, lines)) > self.long_line):
+        if joined[-1] != LINE_FEED or b"\r" in joined:
             raise Odd
-        long = size > LONG and max(map(len, lines)) > LONG
-        if long:
-            apart = [line for line in lines if len(line) > LONG and b"\\" in line]
-            if any(map(has_odd_bytes, apart)):
-                raise Odd
-            lines = [line for line in lines if len(line) <= LONG or b"\\" not in line]
-        joined = b"".join(lines) if len(lines) != 1 else lines[0]
-        if has_odd_bytes(joined):
+        if size > self.long_line and max(map(len, lines)) > self.long_line:
             raise Odd
         if not joined.isascii():
+            # Looking for one byte is many times faster than for two or three.
+            if (b"\xe2" in joined or b"\xc2" in joined) and SEPARATOR.search(joined):
+                raise Odd
             joined.decode()
         if b"\\" in joined and RISKY_ESCAPE.search(joined):
             for line in lines:
                 # The strict reader refuses half a surrogate pair, and takes a whole one.
                 if RISKY_ESCAPE.search(line) and holds_nul(orjson.loads(line)):
                     raise Odd
-        return long
 
     def loop(  # noqa: C901, PLR0912 - the one place where speed is worth a long function
-        self, lines: list[bytes], begins: str, *, long: bool
+        self, lines: list[bytes], begins: str
     ) -> None:
-        """Judge the lines of a chunk; `begins` is the file that begins with it, if any, `long` as from `check_bytes`.
+        """Judge the lines of a chunk; `begins` is the file that begins with it, if any.
 
         All that every line needs stands here, since a call a line would cost a third of the speed.
         """
         decode, keys, open_calls = decode_envelope, self.keys, self.open
         last_role, last_turn, special, taken = self.last_role, self.last_turn, self.new_file or begins != "", None
         for line in lines:
-            if special or (long and len(line) > LONG and b"\\" in line):
+            if special:
                 self.pause(last_role, last_turn, taken)
                 self.general(line, begins)
                 last_role, last_turn, special, begins, taken = self.last_role, self.last_turn, self.new_file, "", None
@@ -171,7 +161,7 @@ class Screen:
         self.calls.append(hash(name))
 
     def general(self, line: bytes, begins: str) -> None:
-        """A line that the loop does not take: a marker, content in blocks, a long one, the one that `begins` a file."""
+        """A line that the loop does not take: a marker, content in blocks, the one that `begins` a file."""
         if line.isspace() and not line.strip(BLANK):
             self.records -= 1
             return
@@ -180,8 +170,6 @@ class Screen:
             raise Odd
         message = self.dialect.decode(value)
         if message.fault or not isinstance(value.get("proactive", False), bool):
-            raise Odd
-        if len(line) > LONG and b"\\" in line and holds_nul(value):
             raise Odd
         if message.id is not None:
             self.keys.append(hash(message.id))
@@ -277,13 +265,6 @@ class Screen:
         """Whether a compaction ends between a call and its result; `place` counts the records up to its end."""
         before = bisect_right(self.spans[::2], place) - 1
         return before >= 0 and place < self.spans[2 * before + 1]
-
-
-def has_odd_bytes(text: bytes) -> bool:
-    """Whether a carriage return or a line separator of Unicode is among some bytes."""
-    if b"\r" in text:
-        return True
-    return not text.isascii() and (b"\xe2" in text or b"\xc2" in text) and SEPARATOR.search(text) is not None
 
 
 def screened(snapshot: Snapshot, settings: Settings, *, begin: Place, end: Place | None) -> Screen | None:
