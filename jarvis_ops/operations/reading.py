@@ -16,7 +16,7 @@ from jarvis_ops.model.settings import Limits
 from jarvis_ops.rules import damage
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.seams import parse, strict
-from jarvis_ops.rules.text import BYTE_ORDER_MARK, RISKY_ESCAPE, nul_characters, separators
+from jarvis_ops.rules.text import BYTE_ORDER_MARK, has_risky_escape, nul_characters, separators
 from jarvis_ops.rules.words import counted
 from jarvis_ops.stores.base import Snapshot
 
@@ -74,7 +74,7 @@ class Reading:
 
     def plain(self, raw: bytes) -> Message | None:
         """The message of a line of the most usual form; None when it wants to be looked at more closely."""
-        if raw[-1] != LINE_FEED or (b"\\" in raw and RISKY_ESCAPE.search(raw)):
+        if raw[-1] != LINE_FEED or (b"\\" in raw and has_risky_escape(raw)):
             return None
         try:
             if not raw.isascii():

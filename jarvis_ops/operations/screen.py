@@ -21,7 +21,7 @@ from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.rules.repeats import repeats
-from jarvis_ops.rules.text import RISKY_ESCAPE, SEPARATOR, holds_nul
+from jarvis_ops.rules.text import SEPARATOR, has_risky_escape, holds_nul
 from jarvis_ops.stores.base import Place, Snapshot
 
 UNUSABLE = frozenset({"", "unknown"})
@@ -83,10 +83,10 @@ class Screen:
             if (b"\xe2" in joined or b"\xc2" in joined) and SEPARATOR.search(joined):
                 raise Odd
             joined.decode()
-        if b"\\" in joined and RISKY_ESCAPE.search(joined):
+        if b"\\" in joined and has_risky_escape(joined):
             for line in lines:
                 # The strict reader refuses half a surrogate pair, and takes a whole one.
-                if RISKY_ESCAPE.search(line) and holds_nul(orjson.loads(line)):
+                if has_risky_escape(line) and holds_nul(orjson.loads(line)):
                     raise Odd
 
     def loop(  # noqa: C901, PLR0912 - the one place where speed is worth a long function

@@ -12,6 +12,20 @@ RISKY_ESCAPE = re.compile(rb"\\u(?:0000|[dD][89a-fA-F])")
 SEPARATOR = re.compile(rb"\xe2\x80[\xa8\xa9]|\xc2\x85")
 SEPARATOR_NAMES = {b"\xe2\x80\xa8": "U+2028", b"\xe2\x80\xa9": "U+2029", b"\xc2\x85": "U+0085"}
 BYTE_ORDER_MARK = b"\xef\xbb\xbf"
+BACKSLASH = ord("\\")
+
+
+def has_risky_escape(text: bytes) -> bool:
+    """Whether such an escape stands in a text; a `u` behind an escaped backslash, as in a path, is none."""
+    return any(not backslashes_before(text, match.start()) % 2 for match in RISKY_ESCAPE.finditer(text))
+
+
+def backslashes_before(text: bytes, place: int) -> int:
+    """How many backslashes stand right before a place."""
+    count = 0
+    while place > count and text[place - count - 1] == BACKSLASH:
+        count += 1
+    return count
 
 
 def nul_characters(raw: bytes) -> int:

@@ -12,9 +12,12 @@ from tests.generate_claude import PROJECT, SESSION, ClaudeWriter
 
 ENGLISH = "the path leads along the river to the mill and on through the orchard "
 KOREAN = "강을 따라 걷다 보면 방앗간과 과수원이 나오고 그 너머에 작은 마을이 있다 "
-# Thirteen letters and an escape of two bytes, over and over but never the same: a processor learns what repeats.
+REPEATED = 'past the mill\nto the garden"'  # thirteen bytes and an escape of two, twice
+# The same without end and without repetition: a processor learns a short pattern by heart.
 PICK = random.Random(1)
-ESCAPED = "".join("".join(PICK.choices("abcdefghijklmnoprstuvwyz ", k=13)) + PICK.choice('\n"\t') for _ in range(4_000))
+ESCAPED = "".join(
+    "".join(PICK.choices("abcdefghijklmnopqrstuvwyz ", k=13)) + PICK.choice('\n"\\\t') for _ in range(4_000)
+)
 RESULT_BYTES = 60_000
 
 

@@ -50,10 +50,11 @@ def against_bare_loop(name: str, store: Path, log: Path, rounds: int, floor: flo
 
 
 def single_logs(folder: Path, size: int, rounds: int) -> list[Figure]:
-    """The four named logs, each made, measured and removed."""
+    """The named logs, each made, measured and removed."""
     makers = {
         "large-korean": (logs.large(logs.KOREAN, logs.ENGLISH), 0.9),
-        "large-escapes": (logs.large(logs.ESCAPED), 0.8),
+        "large-escapes": (logs.large(logs.REPEATED), 0.8),
+        "large-escapes, varied": (logs.large(logs.ESCAPED), 0.8),
         "short": (logs.short(), 0.5),
     }
     figures = []
