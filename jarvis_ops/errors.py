@@ -67,3 +67,15 @@ class BusyError(OpsError):
 
     code = "busy"
     exit_code = 4
+
+
+class StaleError(OpsError):
+    """A plan was made from a conversation that has changed since; nothing was done."""
+
+    code = "stale"
+
+
+class RefusedError(OpsError):
+    """What was asked for could lose or damage something, so it was not done."""
+
+    code = "refused"

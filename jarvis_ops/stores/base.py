@@ -7,7 +7,9 @@ from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
+from jarvis_ops.model.plan import Change
 from jarvis_ops.model.record import Record
+from jarvis_ops.model.run import Applied, Freed, Recovered, Run
 
 
 class OpenPart(NamedTuple):
@@ -93,3 +95,43 @@ class Store(Protocol):
 
     def locked(self, conversation: Conversation) -> bool:
         """Whether another process holds the agent's own lock file of this conversation."""
+
+
+class WritableStore(Store, Protocol):
+    """A store whose conversations can be repaired. Every change is planned first, and can be taken back."""
+
+    def hold(self, conversation: Conversation, run: str, *, wait: float = 0) -> AbstractContextManager[None]:
+        """Hold a conversation against other runs of ours, and against its agent where that knows a lock.
+
+        Waits at most `wait` seconds. BusyError, saying who holds it; UnreadableError where no lock can be made.
+        """
+
+    def apply(self, change: Change, run: str) -> Applied:
+        """Carry a change out, for a conversation that is held; when this returns, it survives a power cut.
+
+        Raises:
+            BusyError: somebody has a file open for writing, or came meanwhile; nothing was changed.
+            StaleError: a file is no longer what the change was planned from; nothing was changed.
+            RefusedError: a file has further hard links, the disk is too full, or this is no place to write.
+            UnreadableError: the system refused a step; what was begun was put back, or `recover` will.
+        """
+
+    def recover(self, conversation: Conversation) -> list[Recovered]:
+        """Finish or put back what an interrupted run left of a held conversation; what was done, if anything."""
+
+    def runs(self, inventory: Inventory) -> list[Run]:
+        """What runs of ours did and are still remembered, oldest first; one entry for each conversation of a run."""
+
+    def undoing(self, run: Run, conversation: Conversation) -> Change:
+        """The change that takes a run back; what an agent has added since stays behind.
+
+        Raises:
+            RefusedError: the conversation was changed otherwise since, what was added refers to a record that the run
+                put in, or the backup is gone.
+        """
+
+    def freeable(self, inventory: Inventory, kinds: Collection[str], before: int) -> list[Freed]:
+        """What our own folders hold of `kinds` (backups, trash, quarantine) from before an instant (ms)."""
+
+    def free(self, items: Collection[Freed]) -> None:
+        """Remove such files, and journals of runs of which nothing is left."""
