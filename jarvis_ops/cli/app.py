@@ -6,14 +6,19 @@ from typing import Annotated
 
 import typer
 
+from jarvis_ops.cli.gc import gc
+from jarvis_ops.cli.heal import heal
+from jarvis_ops.cli.recover import recover
+from jarvis_ops.cli.runs import runs
 from jarvis_ops.cli.schema import schema
 from jarvis_ops.cli.sessions import sessions
+from jarvis_ops.cli.undo import undo
 from jarvis_ops.cli.verify_pairs import verify_pairs
 
 app = typer.Typer(
     name="jarvis-ops",
     help="Check and look after the stored conversations of LLM agents.",
-    epilog="Exit codes: 0 nothing wrong, 1 errors found, 2 usage, 3 could not be done, 4 left alone.",
+    epilog="Exit codes: 0 nothing wrong or all done, 1 errors or a plan, 2 usage, 3 could not be done, 4 left alone.",
     no_args_is_help=True,
     rich_markup_mode=None,
     pretty_exceptions_enable=False,
@@ -43,5 +48,10 @@ def configure(
 
 
 app.command("verify-pairs")(verify_pairs)
+app.command("heal")(heal)
+app.command("undo")(undo)
+app.command("recover")(recover)
+app.command("runs")(runs)
+app.command("gc")(gc)
 app.command("sessions")(sessions)
 app.command("schema")(schema)

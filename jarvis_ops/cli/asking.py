@@ -15,7 +15,7 @@ from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.footprint import log_bytes
 from jarvis_ops.operations.recent import last_time
 from jarvis_ops.operations.select import Selection, ids_in
-from jarvis_ops.render.views import Form
+from jarvis_ops.render.form import Form
 from jarvis_ops.stores.base import Store
 
 
@@ -74,15 +74,21 @@ def _ids_from(name: str) -> tuple[str, ...]:
         raise UsageError(f"--ids-from {name!r} cannot be read: {error.strerror}") from error
 
 
-def form_of(ctx: typer.Context, form: Form, *, as_json: bool) -> Form:
+def form_of(
+    ctx: typer.Context,
+    output: str,
+    as_json: bool,
+    verbose: bool,
+    quiet: bool,
+    progress: bool | None = None,
+    limit: int | None = None,
+) -> Form:
     """The form of the report. UsageError for options that contradict each other."""
-    if form.verbose and form.quiet:
+    if verbose and quiet:
         raise UsageError("--verbose and --quiet contradict each other; give one of them")
-    if not as_json:
-        return form
-    if form.output != "json" and _typed(ctx, "output"):
-        raise UsageError(f"--json and --output {form.output} contradict each other; give one of them")
-    return form._replace(output="json")
+    if as_json and output != "json" and _typed(ctx, "output"):
+        raise UsageError(f"--json and --output {output} contradict each other; give one of them")
+    return Form("json" if as_json else output, verbose, quiet, progress, limit)
 
 
 def _typed(ctx: typer.Context, name: str) -> bool:

@@ -9,7 +9,7 @@ import typer
 from jarvis_ops.config import Config, load
 from jarvis_ops.errors import ConfigurationError
 
-COMMANDS = ("verify-pairs", "sessions")
+COMMANDS = ("verify-pairs", "heal", "undo", "recover", "runs", "gc", "sessions")
 
 
 def prepare(ctx: typer.Context) -> None:

@@ -2,32 +2,21 @@
 
 from __future__ import annotations
 
-import os
-import time
 from collections.abc import Generator
 from typing import NamedTuple
 
-import msgspec
-import typer
-
 from jarvis_ops.cli.asking import Asked, selection_of
 from jarvis_ops.cli.conduct import conduct
-from jarvis_ops.cli.defaults import config_of
-from jarvis_ops.cli.near import known
-from jarvis_ops.cli.place import path_of, place_of, shown
+from jarvis_ops.cli.errand import Errand
+from jarvis_ops.cli.manner import Manner, settings_of
 from jarvis_ops.cli.progress import progress
-from jarvis_ops.cli.reporting import Reporting
-from jarvis_ops.config import Config, limits
-from jarvis_ops.dialects.registry import DIALECTS
 from jarvis_ops.model.conversation import Conversation
-from jarvis_ops.model.report import Outcome, SessionOutcome, SessionsReport
+from jarvis_ops.model.report import Outcome, SessionOutcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.footprint import log_bytes
 from jarvis_ops.operations.select import select
 from jarvis_ops.operations.sessions import in_order, sessions
-from jarvis_ops.render.views import Form
 from jarvis_ops.stores.base import Store
-from jarvis_ops.stores.open import open_store
 
 
 class Wanted(NamedTuple):
@@ -50,44 +39,26 @@ class Wanted(NamedTuple):
 class Listing:
     """One run of `sessions`."""
 
-    def __init__(self, ctx: typer.Context, store: str | None, asked: Asked, wanted: Wanted, form: Form) -> None:
-        self._ctx = ctx
-        self._store = store
+    def __init__(self, errand: Errand, asked: Asked, wanted: Wanted) -> None:
+        self._errand = errand
         self._asked = asked
         self._wanted = wanted
-        self._form = form
-        self._report = SessionsReport(command="sessions", store="", store_from="")
-        self._reporting = Reporting(self._report, form)
 
     def run(self) -> int:
         """List and report; the exit code."""
-        return conduct(self._reporting, self._prepare)
+        return conduct(self._errand.reporting, self._prepare)
 
     def _prepare(self) -> Generator[Outcome, None, None]:
         """All that can go wrong before the first conversation is looked at; then the rows to take."""
-        config = config_of(self._ctx)
-        place = place_of(self._ctx, self._store, config)
-        self._report.store, self._report.store_from = shown(place.where), place.source
-        settings = self._settings(config)
+        place = self._errand.place()
+        settings = settings_of(self._errand.config(), Manner(dialect=self._wanted.dialect))
         selection = selection_of(self._asked, settings.now)
-        store = open_store(path_of(place))
-        self._report.store = store.name
+        store = self._errand.open(place)
         return self._rows(store, select(store, store.inventory(), selection, settings), settings)
-
-    def _settings(self, config: Config) -> Settings:
-        dialect = self._wanted.dialect
-        settings = Settings(
-            now=time.time_ns() // 1_000_000,
-            dialect=known("dialect", dialect.replace("-", "_"), DIALECTS) if dialect is not None else None,
-            limits=limits(config, os.environ),
-        )
-        if config.test_prefixes is not None:
-            settings = msgspec.structs.replace(settings, test_prefixes=config.test_prefixes)
-        return settings
 
     def _rows(self, store: Store, chosen: list[Conversation], settings: Settings) -> Generator[Outcome, None, None]:
         """The rows; only an order by id needs no knowledge of the others."""
-        with progress(self._form, sum(map(log_bytes, chosen))) as advance:
+        with progress(self._errand.form, sum(map(log_bytes, chosen))) as advance:
             rows = (row for row in sessions(store, chosen, settings, advance) if self._wanted.takes(row))
             if self._wanted.sort == "id":
                 yield from rows

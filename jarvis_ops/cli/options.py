@@ -31,6 +31,7 @@ Conversations = Annotated[
     list[str] | None,
     typer.Argument(metavar="CONVERSATION", help="Ids, or unique tails of ids. All conversations when none is named."),
 ]
+Named = Annotated[list[str] | None, typer.Argument(metavar="CONVERSATION", help="Ids, or unique tails of ids.")]
 StoreName = Annotated[
     str | None,
     typer.Option(
@@ -164,4 +165,57 @@ State = Annotated[
 ]
 Archived = Annotated[
     bool | None, typer.Option("--archived/--no-archived", help="Only archived conversations, or only the others.")
+]
+
+Apply = Annotated[bool, typer.Option("--apply", help="Carry the plan out; without it nothing is changed.")]
+DryRun = Annotated[bool, typer.Option("-n", "--dry-run", help="Only print the plan, as is done anyway.")]
+LockWait = Annotated[
+    str,
+    typer.Option("--lock-wait", metavar="DURATION", help="Wait so long for another run that holds a conversation."),
+]
+Wait = Annotated[
+    str, typer.Option("--wait", metavar="DURATION", help="Wait so long for a conversation that is in use.")
+]
+QuietTime = Annotated[
+    str,
+    typer.Option(
+        "--quiet-time",
+        metavar="DURATION",
+        help="Leave alone what was touched within this time, where the system cannot tell who has it open.",
+    ),
+]
+Lossy = Annotated[
+    bool,
+    typer.Option(
+        "--lossy", help="Also take out of the replay what cannot stay in it; it is kept aside, byte for byte."
+    ),
+]
+Repairs = Annotated[
+    list[str] | None,
+    typer.Option("--rule", metavar="RULE", help="Mend only this, also where it must be asked for; repeatable."),
+]
+IncludeSealed = Annotated[
+    bool, typer.Option("--include-sealed", help="Also replace sealed segments; the old ones are kept as backups.")
+]
+PlanOut = Annotated[
+    str | None, typer.Option("--plan-out", metavar="FILE", help="Save the plan, to be carried out after a look at it.")
+]
+PlanFile = Annotated[
+    str | None,
+    typer.Option("--plan", metavar="FILE", help="Carry out a saved plan, as it is or not at all; needs --apply."),
+]
+Elsewhere = Annotated[
+    str | None,
+    typer.Option("--from", metavar="STORE", help="Take missing results from this store where it has them."),
+]
+Undone = Annotated[
+    list[str] | None,
+    typer.Argument(metavar="CONVERSATION", help="Only these, by ids or unique tails of ids. Default: the whole run."),
+]
+RunName = Annotated[str, typer.Argument(metavar="RUN", help="The name of a run, as it was printed; `runs` lists them.")]
+Backups = Annotated[bool, typer.Option("--backups", help="What conversations held before they were changed.")]
+Trash = Annotated[bool, typer.Option("--trash", help="Files that were removed.")]
+Quarantine = Annotated[bool, typer.Option("--quarantine", help="What was taken out of conversations.")]
+OlderThan = Annotated[
+    str, typer.Option("--older-than", metavar="DURATION", help="Only what was put there at least this long ago.")
 ]

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
-from jarvis_ops.render.views import Form
+from jarvis_ops.render.form import Form
 
 
 def wanted(form: Form) -> bool:

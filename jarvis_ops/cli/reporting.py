@@ -5,14 +5,19 @@ from __future__ import annotations
 import msgspec
 
 from jarvis_ops.errors import OpsError
-from jarvis_ops.model.finding import SEVERITIES, Finding
-from jarvis_ops.model.report import STATUSES, Outcome, Problem, Report, Status
-from jarvis_ops.render.summary import sessions_summary, verify_summary
-from jarvis_ops.render.views import Form, View, complain, view_of
+from jarvis_ops.model.finding import Finding
+from jarvis_ops.model.report import STATUSES, HealOutcome, Outcome, Problem, Report, Status
+from jarvis_ops.render.form import Form
+from jarvis_ops.render.looks import LOOKS
+from jarvis_ops.render.tally import Tally
+from jarvis_ops.render.views import View, complain, view_of
 from jarvis_ops.rules.catalog import RULES
 
 FAILING: dict[str, tuple[str, ...]] = {"error": ("error",), "warning": ("error", "warning"), "never": ()}
 BUSY = "busy"
+# Something waits for --apply, or was not mended.
+UNDONE = ("planned", "left")
+LINES = ("lines_kept", "lines_moved", "lines_added", "lines_quarantined", "lines_changed")
 
 
 class Reporting:
@@ -25,16 +30,19 @@ class Reporting:
         self._failing = FAILING[fail_on]
         self._fails = False
         self._codes: set[int] = set()
-        self._severities: dict[str, str] = {}
         self._listed = 0
-        self._view: View = view_of(form, sessions=report.command == "sessions")
+        self.tally = Tally()
+        self._look = LOOKS[report.command]
+        self._view: View = view_of(form, self._look)
 
     def add(self, outcome: Outcome) -> None:
         """Count an outcome, and list it where it says something."""
         self._count(outcome)
         for problem in outcome.errors:
             self._note(problem)
-        if outcome.status == "skipped":
+        if outcome.status in UNDONE:
+            self._codes.add(1)
+        elif outcome.status == "skipped":
             self._codes.add(4)
         elif outcome.status == "failed" and not outcome.errors:
             self._codes.add(3)
@@ -90,7 +98,12 @@ class Reporting:
         for finding in outcome.findings:
             counts.findings[finding.rule] = counts.findings.get(finding.rule, 0) + 1
             self._fails = self._fails or finding.severity in self._failing
-            self._severities[finding.rule] = _graver_severity(self._severities.get(finding.rule), finding.severity)
+        if isinstance(outcome, HealOutcome):
+            for name in LINES:
+                setattr(counts, name, getattr(counts, name) + getattr(outcome, name))
+            for reason, number in outcome.held.items():
+                counts.held[reason] = counts.held.get(reason, 0) + number
+        self.tally.add(outcome)
 
     def _note(self, problem: Problem, code: int | None = None) -> None:
         self.report.errors.append(problem)
@@ -100,41 +113,37 @@ class Reporting:
 
     def _list(self, outcome: Outcome) -> None:
         says_nothing = outcome.status == "clean" and not (outcome.findings or outcome.errors)
-        if says_nothing and not self._form.verbose and self.report.command != "sessions":
+        if says_nothing and not self._form.verbose and not self._look.rows:
             return
         listed = self._within_limit(outcome)
         if listed is not None:
             self._view.show(listed)
 
     def _within_limit(self, outcome: Outcome) -> Outcome | None:
-        """The outcome with as many findings as may still be listed; None when it would say nothing more."""
+        """The outcome with as many findings, or steps, as may still be listed; None when it would say nothing more."""
         outcome.findings = [_with_provider_rules(finding) for finding in outcome.findings]
         limit = self._form.limit
         if limit is None:
             return outcome
-        weight = len(outcome.findings) or 1
+        steps = isinstance(outcome, HealOutcome) and outcome.steps
+        name, entries = ("steps", steps) if steps else ("findings", outcome.findings)
+        weight = len(entries) or 1
         room = max(0, limit - self._listed)
         self._listed += min(weight, room)
         self.report.counts.unlisted += max(0, weight - room)
         if not room:
             return None
-        return msgspec.structs.replace(outcome, findings=outcome.findings[:room])
+        return msgspec.structs.replace(outcome, **{name: entries[:room]})
 
     def _summary(self) -> list[str]:
         """Nothing when nothing was looked at for a reason that standard error has told already."""
         if self._codes & {2, 3} and not self.report.counts.conversations:
             return []
-        if self.report.command == "sessions":
-            return sessions_summary(self.report)
-        return verify_summary(self.report, self._severities)
+        return self._look.summary(self.report, self.tally)
 
 
 def _graver(one: Status, other: Status) -> Status:
     return max(one, other, key=STATUSES.index)
-
-
-def _graver_severity(one: str | None, other: str) -> str:
-    return other if one is None else max(one, other, key=SEVERITIES.index)
 
 
 def _with_provider_rules(finding: Finding) -> Finding:

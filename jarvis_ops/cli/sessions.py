@@ -38,9 +38,10 @@ def sessions(
 ) -> None:
     """List conversations: kind, size, last record, state. Changes nothing."""
     from jarvis_ops.cli import asking, listing
-    from jarvis_ops.render.views import Form
+    from jarvis_ops.cli.errand import Errand
 
     asked = asking.Asked(conversations, only, kind, since, idle_for, ids_from, call_id, record_id, everything)
     wanted = listing.Wanted(tuple(state or ()), archived, sort, dialect)
-    form = asking.form_of(ctx, Form(output, verbose, quiet, progress, limit), as_json=as_json)
-    raise typer.Exit(listing.Listing(ctx, store, asked, wanted, form).run())
+    form = asking.form_of(ctx, output, as_json, verbose, quiet, progress, limit)
+    errand = Errand(ctx, store, form)
+    raise typer.Exit(listing.Listing(errand, asked, wanted).run())

@@ -42,15 +42,15 @@ def verify_pairs(
 ) -> None:
     """Judge conversations: what in them is broken, and where. Changes nothing."""
     from jarvis_ops.cli import asking, judging
-    from jarvis_ops.render.views import Form
+    from jarvis_ops.cli.errand import Errand
+    from jarvis_ops.cli.manner import Manner
 
     if explain is not None:
         typer.echo(judging.explained(explain))
         return
     asked = asking.Asked(conversations, only, kind, since, idle_for, ids_from, call_id, record_id, everything)
-    manner = judging.Manner(
-        scope, turn_timeout, assume_idle, dialect, profile, tuple(rule or ()), fail_on, changed_only,
-        metrics_file, executor, stop_after, sort,
-    )  # fmt: skip
-    form = asking.form_of(ctx, Form(output, verbose, quiet, progress, limit), as_json=as_json)
-    raise typer.Exit(judging.Judging(ctx, store, asked, manner, form).run())
+    manner = Manner(scope, turn_timeout, assume_idle, dialect, profile)
+    way = judging.Way(tuple(rule or ()), changed_only, metrics_file, executor, stop_after, sort)
+    form = asking.form_of(ctx, output, as_json, verbose, quiet, progress, limit)
+    errand = Errand(ctx, store, form, fail_on)
+    raise typer.Exit(judging.Judging(errand, asked, manner, way).run())

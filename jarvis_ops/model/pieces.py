@@ -73,8 +73,9 @@ class PieceTable:
         return self.pieces == ([Span(file, 0, size)] if size else [])
 
     def cut(self, start: int, end: int) -> Iterator[Piece]:
-        """The pieces that make up [start, end)."""
+        """The pieces that make up [start, end), as far as there is that much."""
         number = bisect_right(self.starts, start) - 1 if start else 0
+        end = min(end, self.length)
         while start < end and number < len(self.pieces):
             piece, begin = self.pieces[number], self.starts[number]
             stop = min(end, begin + length_of(piece))
@@ -83,9 +84,16 @@ class PieceTable:
             number += 1
 
     def origin(self, offset: int) -> tuple[str, int] | None:
-        """(file, offset) where the byte at `offset` was read from; None for a new byte and for the end of the file."""
-        for piece in self.cut(offset, offset + 1):
-            return (piece.file, piece.start) if isinstance(piece, Span) else None
+        """(file, offset) where the byte at `offset` was read from.
+
+        For a new byte, and for the end of the file, it is the place behind the stretch before; None if there is none.
+        """
+        number = bisect_right(self.starts, offset) - 1
+        while number >= 0:
+            piece = self.pieces[number]
+            if isinstance(piece, Span):
+                return piece.file, min(piece.start + offset - self.starts[number], piece.end)
+            number -= 1
         return None
 
 

@@ -98,7 +98,8 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What is to become of a conversation. Used once: a store that no longer matches `fingerprint` refuses it.
 
     `contents` are the files that change, in the order in which they must be swapped; `asides` what leaves them.
-    `inserted` are the ids of records that were put in, so that an undo can tell whether others refer to them.
+    `inserted` are the ids of records that were put in, so that an undo can tell whether others refer to them. `moved`,
+    `added` and `removed` count records.
     """
 
     command: str
@@ -108,3 +109,6 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     asides: tuple[Aside, ...] = ()
     steps: tuple[Step, ...] = ()
     inserted: tuple[str, ...] = ()
+    moved: int = 0
+    added: int = 0
+    removed: int = 0

@@ -8,6 +8,8 @@ import msgspec
 
 from jarvis_ops.model.conversation import Kind
 from jarvis_ops.model.finding import Finding
+from jarvis_ops.model.plan import Step
+from jarvis_ops.model.run import Freed, Level, Recovered, RunState
 
 SCHEMA = "jarvis-ops/1"
 
@@ -53,11 +55,71 @@ class SessionOutcome(Outcome, kw_only=True):
     archived_at: str | None = None
 
 
+class HealOutcome(Outcome, kw_only=True):
+    """What is planned for one conversation, or was done to it; `undoes` is the run that is taken back, if any.
+
+    `steps` are in the order of the record. `run` is set once something was changed. `recovered` are sentences on what
+    an interrupted run had left and was dealt with first. `held` counts repairs that wait for an option, by what they
+    are (lossy, asked, sealed). `refused` are sentences on what cannot be mended and why. `reachable` are the messages
+    that a tree's last leaf leads to, before and after. `unbinds` counts signed thinking blocks that no longer stand
+    behind the history they were signed with, `references` places outside the log that name a record which is taken
+    away. `writer_check` says how it was known that nobody else was writing; `late_lines` were written all the same,
+    and kept. The other `lines_` count records; `lines_changed` keep their place and get other bytes.
+    """
+
+    run: str | None = None
+    undoes: str | None = None
+    steps: list[Step] = []
+    recovered: list[str] = []
+    held: dict[str, int] = {}
+    refused: list[str] = []
+    reachable: tuple[int, int] | None = None
+    unbinds: int = 0
+    references: int = 0
+    writer_check: Level | None = None
+    late_lines: int = 0
+    lines_kept: int = 0
+    lines_moved: int = 0
+    lines_added: int = 0
+    lines_quarantined: int = 0
+    lines_changed: int = 0
+
+
+class RecoverOutcome(Outcome, kw_only=True):
+    """What interrupted runs left of one conversation: `unfinished` names them, `recovered` says what was done."""
+
+    unfinished: list[str] = []
+    recovered: list[Recovered] = []
+
+
+class RunOutcome(Outcome, kw_only=True):
+    """One conversation of a run that is remembered; `bytes_held` is what its backups cost, in bytes.
+
+    `undoes` is the run that this one took back. `backups` are files.
+    """
+
+    run: str
+    command: str
+    state: RunState
+    steps: list[Step] = []
+    backups: list[str] = []
+    bytes_held: int = 0
+    undoes: str | None = None
+
+
+class GcOutcome(Outcome, kw_only=True):
+    """What our own folders hold from before an instant (UTC, ISO 8601), and need hold no longer."""
+
+    before: str
+    files: list[Freed] = []
+
+
 class Counts(msgspec.Struct, kw_only=True):
     """Sums over all outcomes of a run; `findings` counts by rule.
 
     `unchanged` were judged clean by an earlier run and not read again. `unlisted` findings, or conversations of
-    a listing, are counted but were left out of it (`--limit`).
+    a listing, are counted but were left out of it (`--limit`). `held` counts repairs that wait for an option, by what
+    they are. The `lines_` fields sum those of the outcomes.
     """
 
     conversations: int = 0
@@ -74,6 +136,12 @@ class Counts(msgspec.Struct, kw_only=True):
     unchanged: int = 0
     unlisted: int = 0
     findings: dict[str, int] = {}
+    held: dict[str, int] = {}
+    lines_kept: int = 0
+    lines_moved: int = 0
+    lines_added: int = 0
+    lines_quarantined: int = 0
+    lines_changed: int = 0
 
 
 class Report(msgspec.Struct, kw_only=True):
@@ -96,12 +164,52 @@ class SessionsReport(Report, kw_only=True):
     outcomes: list[SessionOutcome] = []  # type: ignore[assignment]
 
 
+class HealReport(Report, kw_only=True):
+    """The JSON document of `heal` and of `undo`."""
+
+    outcomes: list[HealOutcome] = []  # type: ignore[assignment]
+
+
+class RecoverReport(Report, kw_only=True):
+    """The JSON document of `recover`."""
+
+    outcomes: list[RecoverOutcome] = []  # type: ignore[assignment]
+
+
+class RunsReport(Report, kw_only=True):
+    """The JSON document of `runs`."""
+
+    outcomes: list[RunOutcome] = []  # type: ignore[assignment]
+
+
+class GcReport(Report, kw_only=True):
+    """The JSON document of `gc`."""
+
+    outcomes: list[GcOutcome] = []  # type: ignore[assignment]
+
+
 class OutcomeLine(Outcome, kw_only=True, tag_field="type", tag="outcome"):
     """One outcome as a line of `--output jsonl`."""
 
 
 class SessionLine(SessionOutcome, kw_only=True, tag_field="type", tag="outcome"):
     """One conversation as a line of `sessions --output jsonl`."""
+
+
+class HealLine(HealOutcome, kw_only=True, tag_field="type", tag="outcome"):
+    """One conversation as a line of `heal --output jsonl` and of `undo`."""
+
+
+class RecoverLine(RecoverOutcome, kw_only=True, tag_field="type", tag="outcome"):
+    """One conversation as a line of `recover --output jsonl`."""
+
+
+class RunLine(RunOutcome, kw_only=True, tag_field="type", tag="outcome"):
+    """One conversation of a run as a line of `runs --output jsonl`."""
+
+
+class GcLine(GcOutcome, kw_only=True, tag_field="type", tag="outcome"):
+    """All of it as a line of `gc --output jsonl`."""
 
 
 class ErrorLine(Problem, frozen=True, tag_field="type", tag="error"):

@@ -27,4 +27,5 @@ class Verdict(msgspec.Struct, kw_only=True):
     prompts: bool = False
     branch_of: str | None = None
     growing: bool = False
+    sign: str = ""
     attachments: list[tuple[str, Finding]] = []

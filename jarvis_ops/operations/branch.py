@@ -54,4 +54,6 @@ def split(finding: Finding, parent: str, calls: set[str | None], results: set[st
     if finding.call_id not in has:
         return finding
     detail = f"the {lacking} of call {finding.call_id} stayed in {parent}, from which this conversation was copied"
-    return found("pair-split", finding.position, detail, call_id=finding.call_id, facts={"parent": parent})
+    return found(
+        "pair-split", finding.position, detail, call_id=finding.call_id, facts={"parent": parent, "lacks": lacking}
+    )

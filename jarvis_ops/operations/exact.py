@@ -16,8 +16,12 @@ from jarvis_ops.operations.reading import Reading
 from jarvis_ops.operations.running import sign_of_life
 from jarvis_ops.operations.sealed import judge_segments
 from jarvis_ops.operations.tail import tail
+from jarvis_ops.rules.chain import Chain
+from jarvis_ops.rules.tree import Tree
 from jarvis_ops.stores.base import Snapshot
 
+# Who wants to see the tree and the chain after judging them.
+Keep = Callable[[Tree, Chain], None] | None
 # A conversation whose passes do not agree after so many is read as the last one saw it.
 PASSES = 4
 
@@ -60,6 +64,7 @@ def judge_linear(
         last_time=linear.last_time,
         talk=linear.records,
         growing=linear.reading.growing,
+        sign=frontier,
     )
 
 
@@ -70,8 +75,12 @@ def judge_tree(
     settings: Settings,
     hard: Callable[[], str],
     soft: str,
+    keep: Keep = None,
 ) -> Verdict:
-    """Read a conversation whose records name their parents, and judge the way back from its leaf."""
+    """Read a conversation whose records name their parents, and judge the way back from its leaf.
+
+    The tree and the chain are handed to `keep`, for whoever wants to mend them.
+    """
     partial = settings.scope == "last-turn"
 
     def reading(records: Iterable[Record] | None = None) -> Reading:
@@ -93,6 +102,8 @@ def judge_tree(
     sign = hard() if waiting else ""
     frontier = sign_of_life(None, tree.turns, settings, open_calls=open_calls, hard=sign, soft=soft)
     tree.finish(chain, frontier, full=settings.scope == "full")
+    if keep is not None:
+        keep(tree.tree, chain)
     return Verdict(
         dialect=dialect.name,
         findings=tree.findings + repeated,
@@ -105,4 +116,5 @@ def judge_tree(
         cwds=sorted(tree.cwds),
         prompts=tree.prompts,
         growing=tree.reading.growing,
+        sign=frontier,
     )

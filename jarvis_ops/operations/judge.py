@@ -30,13 +30,17 @@ from jarvis_ops.stores.base import BEGINNING, Snapshot, Store
 if TYPE_CHECKING:
     from concurrent.futures import Executor
 
+    from jarvis_ops.rules.chain import Chain
+    from jarvis_ops.rules.tree import Tree
+
 # Who shares in looking at one conversation: an executor and the number of its processes.
 Hands = tuple["Executor", int] | None
+Keep = Callable[["Tree", "Chain"], None] | None
 # How many lines are looked at for the dialect, whole or not.
 LOOKED_AT = 200
 
 
-def judge(
+def judge(  # noqa: PLR0913 - what to judge, how, and with whose help
     store: Store,
     conversation: Conversation,
     snapshot: Snapshot,
@@ -45,24 +49,27 @@ def judge(
     *,
     screen: bool = True,
     hands: Hands = None,
+    keep: Keep = None,
 ) -> Verdict:
     """Judge a conversation that is held open. UnknownDialectError if its records are of no known form.
 
-    With `screen`, the fast way is tried first; the verdict is the same without it. `hands` share in it.
+    With `screen`, the fast way is tried first; the verdict is the same without it. `hands` share in it. The tree and
+    the chain of a conversation that has them go to `keep`.
     """
     dialect = dialect_of(snapshot, conversation, settings)
     metadata, fault = read_metadata(store, conversation)
     hard = _once(lambda: hard_sign(store, conversation, snapshot, around))
     verdict = at_a_glance(store, conversation, snapshot, dialect, settings, hands) if screen else None
     if verdict is not None:
-        verdict.findings += last_turn(snapshot, dialect, settings, metadata, hard)
+        unanswered, verdict.sign = last_turn(snapshot, dialect, settings, metadata, hard)
+        verdict.findings += unanswered
     if verdict is None:
         # Most conversations are healthy, and their start-up time is better spent on them.
         from jarvis_ops.operations import exact
 
         if dialect.tree:
             young = around.young.get(conversation.session_id, "")
-            verdict = exact.judge_tree(conversation, snapshot, dialect, settings, hard, young)
+            verdict = exact.judge_tree(conversation, snapshot, dialect, settings, hard, young, keep)
         else:
             verdict = exact.judge_linear(conversation, snapshot, dialect, settings, metadata, hard)
     verdict.findings += companions(conversation, metadata, fault, settings, around, verdict, hard)
@@ -108,8 +115,8 @@ def last_turn(
     settings: Settings,
     metadata: Mapping[str, Any] | None,
     hard: Callable[[], str],
-) -> Iterator[Finding]:
-    """Whether a conversation without a fault ends with a prompt that nothing answers."""
+) -> tuple[list[Finding], str]:
+    """Whether a conversation without a fault ends with a prompt that nothing answers, and the sign that it runs."""
     records: list[tuple[Record, Message]] = []
     messages = 0
     for record in snapshot.newest_first():
@@ -123,11 +130,12 @@ def last_turn(
     turns = Turns()
     for record, message in reversed(records):
         turns.feed(message, record)
-    if turns.last is None or not turns.last.typed:
-        return
-    frontier = sign_of_life(metadata, turns, settings, open_calls=False, hard=hard())
+    prompt = turns.last is not None and turns.last.typed
+    waiting = prompt or turns.accepted is not None
+    frontier = sign_of_life(metadata, turns, settings, open_calls=False, hard=hard() if waiting else "")
     turns.finish(frontier)
-    yield from with_lines([one for one in turns.findings if one.rule == "unanswered-turn"], snapshot)
+    unanswered = [one for one in turns.findings if one.rule == "unanswered-turn"] if prompt else []
+    return with_lines(unanswered, snapshot), frontier
 
 
 def _once(ask: Callable[[], str]) -> Callable[[], str]:

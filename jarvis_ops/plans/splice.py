@@ -5,10 +5,13 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from typing import Any
+
+from jarvis_ops.rules.text import BYTE_ORDER_MARK
 
 STEP = re.compile(r"\.?([^.\[\]]+)|\[(\d+)\]")
+ELEMENT = re.compile(r"(.*)\[(\d+)\]")
 BLANKS = re.compile(r"[ \t\r\n]*")
-BYTE_ORDER_MARK = b"\xef\xbb\xbf"
 DECODER = json.JSONDecoder(strict=False)
 
 
@@ -20,10 +23,7 @@ def value_span(raw: bytes, path: str) -> tuple[int, int]:
     text = raw.decode("latin-1")  # one character a byte
     start = _blanks(text, len(BYTE_ORDER_MARK) if raw.startswith(BYTE_ORDER_MARK) else 0)
     for key, index in STEP.findall(path):
-        if key:
-            start = dict(_members(text, start))[key]
-        else:
-            start = dict(enumerate(_elements(text, start)))[int(index)]
+        start = dict(_members(text, start))[key] if key else dict(enumerate(_elements(text, start)))[int(index)]
     return start, _end(text, start)
 
 
@@ -31,10 +31,50 @@ def without_element(raw: bytes, path: str, index: int) -> tuple[int, int]:
     """[start, end) of what must go so that the list at `path` loses its element `index`, a comma included."""
     text = raw.decode("latin-1")
     spans = [(place, _end(text, place)) for place in _elements(text, value_span(raw, path)[0])]
+    if not 0 <= index < len(spans):
+        raise KeyError(index)
     start, end = spans[index]
     if index + 1 < len(spans):
         return start, spans[index + 1][0]
     return (spans[index - 1][1], end) if index else (start, end)
+
+
+def new_member(raw: bytes, path: str, key: str, value: bytes, *, spaced: bool = False) -> tuple[int, bytes]:
+    """The place in a line, and what to put there, so that the object at `path` begins with a member `key`."""
+    text = raw.decode("latin-1")
+    start = value_span(raw, path)[0]
+    more = next(iter(_members(text, start)), None) is not None
+    blank = b" " if spaced else b""
+    return start + 1, json.dumps(key).encode() + b":" + blank + value + (b"," + blank if more else b"")
+
+
+def separators(raw: bytes) -> tuple[str, str]:
+    """How a line separates its members, and keys from values: `(",", ":")` where it is compact."""
+    text = raw.decode("latin-1")
+    places = _members(text, value_span(raw, "")[0])
+    first = next(places, None)
+    if first is None:
+        return ",", ":"
+    end = _end(text, first[1])
+    key = ": " if text[first[1] - 1].isspace() else ":"
+    if next(places, None) is None:
+        return (", " if key == ": " else ","), key
+    return (", " if text[_blanks(text, end) + 1].isspace() else ","), key
+
+
+def value_at(value: Any, path: str) -> Any:
+    """The value at `path` inside a value that was read; KeyError or IndexError if there is no such place."""
+    for key, index in STEP.findall(path):
+        value = value[key] if key else value[int(index)]
+    return value
+
+
+def element(path: str) -> tuple[str, int]:
+    """The path of a list and the index in it, from the path of an element. KeyError if it names none."""
+    match = ELEMENT.fullmatch(path)
+    if match is None:
+        raise KeyError(path)
+    return match[1], int(match[2])
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str, int]]:

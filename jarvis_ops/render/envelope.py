@@ -6,21 +6,18 @@ from typing import Any
 
 import msgspec
 
-from jarvis_ops.model.report import (
-    ErrorLine,
-    Outcome,
-    OutcomeLine,
-    Problem,
-    Report,
-    SessionLine,
-    SessionsReport,
-    SummaryLine,
-)
+from jarvis_ops.model import report as kinds
+from jarvis_ops.model.report import Outcome, Problem, Report, SummaryLine
 from jarvis_ops.render.visible import encodable, inert_json
 
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
-DOCUMENTS = (Report, SessionsReport)
-LINES = (OutcomeLine, SessionLine, ErrorLine, SummaryLine)
+DOCUMENTS = (
+    kinds.Report, kinds.SessionsReport, kinds.HealReport, kinds.RecoverReport, kinds.RunsReport, kinds.GcReport,
+)  # fmt: skip
+LINES = (
+    kinds.OutcomeLine, kinds.SessionLine, kinds.HealLine, kinds.RecoverLine, kinds.RunLine, kinds.GcLine,
+    kinds.ErrorLine, kinds.SummaryLine,
+)  # fmt: skip
 
 
 def document(report: Report) -> bytes:

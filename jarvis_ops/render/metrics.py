@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from jarvis_ops.errors import UsageError
-from jarvis_ops.model.report import Report
+from jarvis_ops.model.report import STATUSES, Report
 from jarvis_ops.render.visible import visible
 
 if TYPE_CHECKING:
@@ -53,9 +53,8 @@ def _counts(registry: CollectorRegistry, labels: tuple[str, str], report: Report
     findings = Gauge("jarvis_ops_findings", "Findings of the last run.", (*LABELS, "rule"), registry=registry)
     for rule, number in report.counts.findings.items():
         findings.labels(*labels, rule).set(number)
-    names = ("clean", "found", "skipped", "failed")
     by_status = Gauge("jarvis_ops_conversations", "Conversations.", (*LABELS, "status"), registry=registry)
-    for name in names:
+    for name in STATUSES:
         by_status.labels(*labels, name).set(getattr(report.counts, name))
 
 

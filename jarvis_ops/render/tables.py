@@ -1,22 +1,30 @@
-"""Outcomes for a person: a table on a terminal, one plain line for each finding elsewhere."""
+"""Findings and conversations for a person: a table on a terminal, one plain line for each elsewhere."""
 
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from jarvis_ops.model.finding import SEVERITIES, Finding
+from jarvis_ops.model.record import Position
 from jarvis_ops.model.report import Outcome, SessionOutcome
+from jarvis_ops.render.form import Form
 from jarvis_ops.render.visible import visible
 
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.table import Table
 
+# A line of text, and the word whose colour it takes.
+Line = tuple[str, str]
+
 # More findings than this are shown by rule, unless everything is asked for.
 GROUP_ABOVE = 40
-STYLES = {"error": "bold red", "warning": "yellow", "info": "cyan", "failed": "bold red", "skipped": "yellow"}
+STYLES = {
+    "error": "bold red", "warning": "yellow", "info": "cyan", "failed": "bold red", "skipped": "yellow",
+    "lossy": "yellow", "asked": "yellow", "held back": "yellow", "left": "bold red", "unfinished": "bold red",
+}  # fmt: skip
 SESSION_COLUMNS = (
     "conversation",
     "kind",
@@ -28,15 +36,16 @@ SESSION_COLUMNS = (
     "dialect",
     "parent",
 )
+NUMBERS = frozenset({"records", "bytes", "parts", "findings", "conversations", "steps", "files"})
+LONG = frozenset({"conversation", "parent", "where", "what", "first", "file"})
 # On a terminal that is narrower than this the last two would squeeze the rest.
 WIDE = 130
 # So long is an instant in UTC to the second.
 SECONDS = len("2026-11-30T22:15:00")
 
 
-def place(finding: Finding) -> str:
-    """Where a finding stands: `file`, `file:line`, or `file@offset` where lines were not counted."""
-    position = finding.position
+def place(position: Position) -> str:
+    """A place: `file`, `file:line`, or `file@offset` where lines were not counted."""
     if position.line is not None:
         return visible(f"{position.file}:{position.line}")
     return visible(position.file if position.offset is None else f"{position.file}@{position.offset}")
@@ -44,19 +53,39 @@ def place(finding: Finding) -> str:
 
 def finding_text(finding: Finding) -> str:
     """The sentence of a finding, with the ids that it is about where the sentence does not name them."""
-    names = [("call", finding.call_id), ("record", finding.record_id)]
-    added = [f"{what} {name}" for what, name in names if name is not None and name not in finding.detail]
-    return visible(f"{finding.detail} ({', '.join(added)})" if added else finding.detail)
+    return sentence(finding.detail, finding.call_id, finding.record_id)
 
 
-def plain_lines(outcome: Outcome) -> list[tuple[str, str]]:
-    """The lines of one outcome and the word whose colour each takes."""
-    if not outcome.findings:
-        return [(f"{visible(outcome.conversation or 'store')}: {outcome.status}", outcome.status)]
-    return [
-        (f"{place(finding)}: {finding.severity} {finding.rule} {finding_text(finding)}", finding.severity)
-        for finding in outcome.findings
-    ]
+def sentence(text: str, call_id: str | None, record_id: str | None) -> str:
+    """A sentence, with the ids that it is about where it does not name them."""
+    names = [("call", call_id), ("record", record_id)]
+    added = [f"{what} {name}" for what, name in names if name is not None and name not in text]
+    return visible(f"{text} ({', '.join(added)})" if added else text)
+
+
+def name_of(outcome: Outcome) -> str:
+    """The conversation of an outcome, or that it is about the store."""
+    return visible(outcome.conversation or "store")
+
+
+def finding_lines(findings: Iterable[Finding]) -> Iterator[Line]:
+    """One line a finding."""
+    for finding in findings:
+        text = f"{place(finding.position)}: {finding.severity} {finding.rule} {finding_text(finding)}"
+        yield text, finding.severity
+
+
+def outcome_lines(outcome: Outcome, _: Form) -> Iterator[Line]:
+    """The lines of a judged conversation."""
+    if outcome.findings:
+        return finding_lines(outcome.findings)
+    return iter([(f"{name_of(outcome)}: {outcome.status}", outcome.status)])
+
+
+def session_lines(outcome: Outcome, _: Form) -> Iterator[Line]:
+    """The columns of a listed conversation with tabs between them."""
+    if isinstance(outcome, SessionOutcome):
+        yield "\t".join(session_cells(outcome)), ""
 
 
 def session_cells(row: SessionOutcome) -> tuple[str, ...]:
@@ -67,26 +96,25 @@ def session_cells(row: SessionOutcome) -> tuple[str, ...]:
     return tuple(visible(cell) for cell in (*cells, row.parent or "-"))
 
 
-def findings_table(outcomes: Iterable[Outcome], *, everything: bool) -> Table:
-    """All findings, or one row a rule when there are many and not everything is asked for."""
-    found = [(outcome, finding) for outcome in outcomes for finding in outcome.findings]
+def findings_table(found: Sequence[tuple[Outcome, Finding]], *, everything: bool) -> Table:
+    """Findings, or one row a rule when there are many and not everything is asked for."""
     if len(found) > GROUP_ABOVE and not everything:
         return _by_rule(found)
-    table = _table("where", "severity", "rule", "what")
-    for _, finding in found:
-        _add(table, (place(finding), finding.severity, finding.rule, finding_text(finding)), finding.severity)
+    table = new_table("where", "severity", "rule", "what")
+    for _, one in found:
+        add_row(table, (place(one.position), one.severity, one.rule, finding_text(one)), one.severity)
     return table
 
 
 def _by_rule(found: Sequence[tuple[Outcome, Finding]]) -> Table:
-    table = _table("rule", "severity", "findings", "conversations", "first")
+    table = new_table("rule", "severity", "findings", "conversations", "first")
     groups: dict[tuple[str, str], list[tuple[Outcome, Finding]]] = defaultdict(list)
     for outcome, finding in found:
         groups[finding.severity, finding.rule].append((outcome, finding))
     for (severity, rule), members in sorted(groups.items(), key=_gravest_first):
         conversations = len({outcome.conversation for outcome, _ in members})
-        cells = (rule, severity, str(len(members)), str(conversations), place(members[0][1]))
-        _add(table, cells, severity)
+        cells = (rule, severity, str(len(members)), str(conversations), place(members[0][1].position))
+        add_row(table, cells, severity)
     return table
 
 
@@ -97,36 +125,48 @@ def _gravest_first(group: tuple[tuple[str, str], list[tuple[Outcome, Finding]]])
 
 def outcomes_table(outcomes: Iterable[Outcome]) -> Table:
     """One row a conversation with its status."""
-    table = _table("conversation", "status", "dialect", "records", "findings")
+    table = new_table("conversation", "status", "dialect", "records", "findings")
     for outcome in outcomes:
         numbers = (str(outcome.records), str(len(outcome.findings)))
-        name = visible(outcome.conversation or "store")
-        _add(table, (name, outcome.status, visible(outcome.dialect or "-"), *numbers), outcome.status)
+        add_row(table, (name_of(outcome), outcome.status, visible(outcome.dialect or "-"), *numbers), outcome.status)
     return table
+
+
+def verify_tables(outcomes: Sequence[Outcome], form: Form, _: int) -> Iterator[Table]:
+    """What a judgement shows: the findings, then the conversations that have none to show."""
+    found = [(outcome, finding) for outcome in outcomes for finding in outcome.findings]
+    yield findings_table(found, everything=form.verbose)
+    yield outcomes_table(one for one in outcomes if form.verbose or not one.findings)
+
+
+def sessions_tables(outcomes: Sequence[Outcome], form: Form, width: int) -> Iterator[Table]:
+    """What a listing shows, on a terminal of so many columns."""
+    rows = [one for one in outcomes if isinstance(one, SessionOutcome)]
+    yield sessions_table(rows, wide=form.verbose or width >= WIDE)
 
 
 def sessions_table(rows: Iterable[SessionOutcome], *, wide: bool) -> Table:
     """One row a conversation with what a look at it tells; dialect and parent only when it may be `wide`."""
     columns = SESSION_COLUMNS if wide else SESSION_COLUMNS[:-2]
-    table = _table(*columns)
+    table = new_table(*columns)
     for row in rows:
         cells = session_cells(row)[: len(columns)]
-        _add(table, (*cells[:3], cells[3][:SECONDS].replace("T", " "), *cells[4:]), row.status)
+        add_row(table, (*cells[:3], cells[3][:SECONDS].replace("T", " "), *cells[4:]), row.status)
     return table
 
 
-def _table(*columns: str) -> Table:
+def new_table(*columns: str) -> Table:
+    """An empty table; numbers stand on the right, and what may be long is folded."""
     from rich.table import Table
 
     table = Table(box=None, pad_edge=False, header_style="bold")
     for name in columns:
-        right = name in ("records", "bytes", "parts", "findings", "conversations")
-        folds = name in ("conversation", "parent", "where", "what", "first")
+        right, folds = name in NUMBERS, name in LONG
         table.add_column(name, justify="right" if right else "left", overflow="fold", no_wrap=not folds)
     return table
 
 
-def _add(table: Table, cells: Sequence[str], word: str) -> None:
+def add_row(table: Table, cells: Sequence[str], word: str) -> None:
     """Add a row; the cell that holds the word takes its colour."""
     from rich.text import Text
 

@@ -5,24 +5,13 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, Protocol, TextIO
+from typing import Protocol, TextIO
 
-from jarvis_ops.model.report import Outcome, Problem, Report, SessionOutcome
+from jarvis_ops.model.report import Outcome, Problem, Report
 from jarvis_ops.render import envelope, tables
+from jarvis_ops.render.form import Form
+from jarvis_ops.render.looks import Look
 from jarvis_ops.render.visible import visible
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-
-class Form(NamedTuple):
-    """How a report is to be shown. `progress` None: only on a terminal. `limit` None: everything is listed."""
-
-    output: str = "table"
-    verbose: bool = False
-    quiet: bool = False
-    progress: bool | None = None
-    limit: int | None = None
 
 
 class OutputLostError(OSError):
@@ -78,15 +67,16 @@ class LinesView:
 
 
 class PlainView:
-    """One line a finding, written as it happens; under `quiet` only when the run turns out not to be well."""
+    """Plain lines, written as it happens; under `quiet` only when the run turns out not to be well."""
 
-    def __init__(self, form: Form) -> None:
-        self._quiet = form.quiet
+    def __init__(self, form: Form, look: Look) -> None:
+        self._form = form
+        self._look = look
         self._kept: list[Outcome] = []
 
     def show(self, outcome: Outcome) -> None:
         """Write its lines, or keep them."""
-        if self._quiet:
+        if self._form.quiet:
             self._kept.append(outcome)
         else:
             self._write(outcome)
@@ -96,82 +86,53 @@ class PlainView:
 
     def close(self, report: Report, summary: Callable[[], list[str]]) -> None:
         """Write what was kept, and the summary."""
-        if self._quiet and report.exit_code == 0:
+        if self._form.quiet and report.exit_code == 0:
             return
         for outcome in self._kept:
             self._write(outcome)
-        self._end(summary())
+        for line in summary():
+            _write_line(line, stream=sys.stderr if self._look.rows else None)
 
     def _write(self, outcome: Outcome) -> None:
-        for line, word in tables.plain_lines(outcome):
+        for line, word in self._look.lines(outcome, self._form):
             _write_line(line, tables.STYLES.get(word, ""))
-
-    def _end(self, lines: list[str]) -> None:
-        for line in lines:
-            _write_line(line)
-
-
-class SessionsPlainView(PlainView):
-    """One line a conversation with tabs between the columns; the summary goes to standard error."""
-
-    def _write(self, outcome: Outcome) -> None:
-        if isinstance(outcome, SessionOutcome):
-            _write_line("\t".join(tables.session_cells(outcome)))
-
-    def _end(self, lines: list[str]) -> None:
-        for line in lines:
-            _write_line(line, stream=sys.stderr)
 
 
 class TableView:
-    """A table on a terminal, when all is done."""
+    """Tables on a terminal, when all is done."""
 
-    def __init__(self, form: Form) -> None:
+    def __init__(self, form: Form, look: Look) -> None:
         self._form = form
+        self._look = look
         self._outcomes: list[Outcome] = []
 
     def show(self, outcome: Outcome) -> None:
-        """Keep it for the table."""
+        """Keep it for the tables."""
         self._outcomes.append(outcome)
 
     def problem(self, problem: Problem) -> None:
         """Nothing to do: it is said on standard error."""
 
     def close(self, report: Report, summary: Callable[[], list[str]]) -> None:
-        """Draw the table, and write the summary."""
+        """Draw the tables, and write the summary."""
         if self._form.quiet and report.exit_code == 0:
             return
         console = tables.console()
-        for table in self._tables(console.width):
+        for table in self._look.tables(self._outcomes, self._form, console.width):
             if table.row_count:
                 console.print(table)
                 console.print()
         for line in summary():
             console.print(line, soft_wrap=True)
 
-    def _tables(self, width: int) -> list[Table]:  # noqa: ARG002  other tables depend on it
-        found = tables.findings_table(self._outcomes, everything=self._form.verbose)
-        bare = [one for one in self._outcomes if self._form.verbose or not one.findings]
-        return [found, tables.outcomes_table(bare)]
 
-
-class SessionsTableView(TableView):
-    """A table of conversations on a terminal."""
-
-    def _tables(self, width: int) -> list[Table]:
-        rows = [one for one in self._outcomes if isinstance(one, SessionOutcome)]
-        return [tables.sessions_table(rows, wide=self._form.verbose or width >= tables.WIDE)]
-
-
-def view_of(form: Form, *, sessions: bool = False) -> View:
-    """The view for a form; a table needs a terminal, and becomes plain lines without one."""
+def view_of(form: Form, look: Look) -> View:
+    """The view for a form; tables need a terminal, and become plain lines without one."""
     if form.output == "json":
         return DocumentView()
     if form.output == "jsonl":
         return LinesView()
-    if sys.stdout.isatty():
-        return SessionsTableView(form) if sessions else TableView(form)
-    return SessionsPlainView(form) if sessions else PlainView(form)
+    return TableView(form, look) if sys.stdout.isatty() else PlainView(form, look)
 
 
 def complain(message: str) -> None:

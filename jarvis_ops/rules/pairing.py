@@ -227,8 +227,11 @@ class Pairing:
             self.report("orphan-result", stray.at, stray.id, f"no call {stray.id} is anywhere in the record")
 
     def report(self, rule: str, at: Position, call_id: str | None, detail: str, **places: Position) -> None:
-        """Add a finding; further places become facts (`call_line`, `first_line`, `result_line`)."""
-        facts: dict[str, Any] = {f"{name}_line": place.line for name, place in places.items() if place.line is not None}
+        """Add a finding; each further place becomes facts (`call_line`, `call_file`, `call_offset`, …)."""
+        facts: dict[str, Any] = {}
+        for name, place in places.items():
+            told = {"line": place.line, "file": place.file, "offset": place.offset}
+            facts.update((f"{name}_{what}", value) for what, value in told.items() if value is not None)
         severity: Severity | None = "info" if self.compacted else None
         self.findings.append(found(rule, at, detail, severity=severity, call_id=call_id, facts=facts))
 

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator
+from collections.abc import Collection, Iterator, Mapping
 from contextlib import AbstractContextManager
 from typing import NamedTuple, Protocol
 
 from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
+from jarvis_ops.model.pieces import PieceTable
 from jarvis_ops.model.plan import Change
 from jarvis_ops.model.record import Record
 from jarvis_ops.model.run import Applied, Freed, Recovered, Run
@@ -64,8 +65,17 @@ class Snapshot(Protocol):
     def records(self) -> Iterator[Record]:
         """The whole record, forward, one line at a time."""
 
-    def newest_first(self) -> Iterator[Record]:
-        """The whole record from its last line back to its first; lines are not counted (`line` is None)."""
+    def newest_first(self, before: Place | None = None) -> Iterator[Record]:
+        """The whole record from its last line back to its first; lines are not counted (`line` is None).
+
+        With `before`, the beginning of a line, only what stands before it.
+        """
+
+    def read(self, file: str, start: int, end: int) -> bytes:
+        """The bytes [start, end) of the part `file`. KeyError if it is no part, UnreadableError if it lost bytes."""
+
+    def size(self, file: str) -> int:
+        """How many bytes of the part `file` are read. KeyError if it is no part."""
 
     def lines_at(self, file: str, offsets: Collection[int]) -> Iterator[tuple[int, int]]:
         """(offset, line) for each offset of the part `file`: the number, from 1, of the line that begins there."""
@@ -100,6 +110,9 @@ class Store(Protocol):
 class WritableStore(Store, Protocol):
     """A store whose conversations can be repaired. Every change is planned first, and can be taken back."""
 
+    def edited(self, snapshot: Snapshot, tables: Mapping[str, PieceTable]) -> Snapshot:
+        """The conversation of a snapshot of this store with other content for some parts; nothing is written."""
+
     def hold(self, conversation: Conversation, run: str, *, wait: float = 0) -> AbstractContextManager[None]:
         """Hold a conversation against other runs of ours, and against its agent where that knows a lock.
 
@@ -115,6 +128,9 @@ class WritableStore(Store, Protocol):
             RefusedError: a file has further hard links, the disk is too full, or this is no place to write.
             UnreadableError: the system refused a step; what was begun was put back, or `recover` will.
         """
+
+    def unfinished(self, conversation: Conversation) -> list[str]:
+        """The runs that were interrupted while they changed this conversation; a cheap look that writes nothing."""
 
     def recover(self, conversation: Conversation) -> list[Recovered]:
         """Finish or put back what an interrupted run left of a held conversation; what was done, if anything."""

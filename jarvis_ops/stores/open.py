@@ -5,13 +5,13 @@ from __future__ import annotations
 import re
 
 from jarvis_ops.errors import UsageError
-from jarvis_ops.stores.base import Store
+from jarvis_ops.stores.base import WritableStore
 from jarvis_ops.stores.jsonl.store import JsonlStore
 
 _DATABASE = re.compile(r"(postgres|postgresql|sqlite)(\+\w+)?:", re.IGNORECASE)
 
 
-def open_store(where: str) -> Store:
+def open_store(where: str) -> WritableStore:
     """The store at `where`: a directory or a single file.
 
     StoreError if it is not there or cannot be a store; UsageError for a kind of store that this version cannot read.

@@ -7,31 +7,11 @@ import random
 import sys
 import tempfile
 from pathlib import Path
-from typing import NamedTuple
 
 from tests.bench import logs
+from tests.bench.figures import MEGABYTE, Figure, show
 from tests.bench.processes import bare, median, run, verify
 from tests.generate import encode, endless
-
-MEGABYTE = 1_000_000
-
-
-class Figure(NamedTuple):
-    """One measured figure; `floor` or `ceiling` is what `--check` holds it against."""
-
-    name: str
-    value: float
-    unit: str
-    floor: float = 0
-    ceiling: float = float("inf")
-
-    @property
-    def good(self) -> bool:
-        return self.floor <= self.value <= self.ceiling
-
-    def line(self) -> str:
-        limit = f"at least {self.floor:g}" if self.floor else f"at most {self.ceiling:g}" if self.ceiling < 1e9 else ""
-        return f"{self.name:<46}{self.value:>10.2f} {self.unit:<6}{limit}"
 
 
 def against_bare_loop(name: str, store: Path, log: Path, rounds: int, floor: float) -> list[Figure]:
@@ -141,9 +121,7 @@ def main() -> int:
         figures += two_processes(folder, size, chosen.rounds)
         if chosen.big:
             figures += one_gibibyte(folder)
-    for figure in figures:
-        print(figure.line() + ("" if figure.good else "  falls short"))
-    return int(chosen.check and not all(figure.good for figure in figures))
+    return show(figures, check=chosen.check)
 
 
 if __name__ == "__main__":

@@ -53,14 +53,14 @@ class HeldFile:
         self.stays_open = False
         self._users = 0
         self._end: int | None = None
-        self._file: io.FileIO | None = io.FileIO(descriptor, "rb")
+        self._file: io.RawIOBase | None = io.FileIO(descriptor, "rb")
 
     @property
     def identity(self) -> tuple[int, int]:
         """(device, inode)."""
         return self.part.device, self.part.inode
 
-    def opened(self) -> io.FileIO:
+    def opened(self) -> io.RawIOBase:
         """The open file, its position anywhere. UnreadableError if another one now has its name and we had let go."""
         if self._file is None:
             self._file = self._open_again()

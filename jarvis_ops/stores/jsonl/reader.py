@@ -16,18 +16,20 @@ CHUNK = 1 << 17
 class JsonlSnapshot:
     """The Snapshot of a conversation whose parts are files."""
 
-    def __init__(self, held: tuple[HeldFile, ...]) -> None:
-        self._held = held
+    def __init__(self, held: tuple[HeldFile, ...], watched: HeldFile | None = None) -> None:
+        """`watched` is the file that a writer would have open, where that is not the last part itself."""
+        self.held = held
+        self._watched = watched or (held[-1] if held else None)
         self._by_file = {each.part.file.file: each for each in held}
 
     @property
     def parts(self) -> tuple[OpenPart, ...]:
         """All parts in reading order, the live file last; no inode twice."""
-        return tuple(each.part for each in self._held)
+        return tuple(each.part for each in self.held)
 
     def chunks(self, begin: Place = BEGINNING, end: Place | None = None) -> Iterator[Chunk]:
         """The record from one place to another, about 128 KiB at a time. UnreadableError if a part lost bytes."""
-        for number, held in enumerate(self._held):
+        for number, held in enumerate(self.held):
             if number < begin.part or (end is not None and Place(number, 0) >= end):
                 continue
             first = begin.offset if number == begin.part else 0
@@ -44,12 +46,25 @@ class JsonlSnapshot:
                 yield Record(file, number, offset, line)
                 offset += len(line)
 
-    def newest_first(self) -> Iterator[Record]:
-        """The whole record from its last line back to its first; `line` is None."""
-        for held in reversed(self._held):
+    def newest_first(self, before: Place | None = None) -> Iterator[Record]:
+        """The whole record from its last line, or from the line `before` a place, back to its first; `line` is None."""
+        for number, held in reversed([*enumerate(self.held)]):
+            if before is not None and number > before.part:
+                continue
             with held:
-                for offset, line in lines_backward(held.read, held.end()):
+                end = before.offset if before is not None and number == before.part else held.end()
+                for offset, line in lines_backward(held.read, end):
                     yield Record(held.part.file.file, None, offset, line)
+
+    def read(self, file: str, start: int, end: int) -> bytes:
+        """The bytes [start, end) of the part `file`. KeyError if it is no part, UnreadableError if it lost bytes."""
+        with self._by_file[file] as held:
+            return held.read(start, end)
+
+    def size(self, file: str) -> int:
+        """How many bytes of the part `file` are read. KeyError if it is no part."""
+        with self._by_file[file] as held:
+            return held.end()
 
     def lines_at(self, file: str, offsets: Collection[int]) -> Iterator[tuple[int, int]]:
         """(offset, line) for each offset of the part `file`, in order. KeyError if it is no part."""
@@ -67,9 +82,9 @@ class JsonlSnapshot:
 
     def writer(self) -> bool | None:
         """Whether somebody has the live file open for writing now; None where the system cannot tell."""
-        if not self._held or self._held[-1].part.file.number is not None:
+        if self._watched is None or self._watched.part.file.number is not None:
             return False
-        return has_writer(self._held[-1].opened().fileno())
+        return has_writer(self._watched.opened().fileno())
 
 
 def _part_chunks(held: HeldFile, offset: int, end: int) -> Iterator[Chunk]:
@@ -102,7 +117,7 @@ def _part_chunks(held: HeldFile, offset: int, end: int) -> Iterator[Chunk]:
             stream.detach()
 
 
-def _read_lines(held: HeldFile, stream: io.BufferedReader[io.FileIO]) -> list[bytes]:
+def _read_lines(held: HeldFile, stream: io.BufferedReader[io.RawIOBase]) -> list[bytes]:
     try:
         return stream.readlines(CHUNK)
     except OSError as error:

@@ -1,0 +1,204 @@
+"""Healing: which conversations, what is known around them, and what comes of each."""
+
+from __future__ import annotations
+
+import contextlib
+from collections import Counter
+from collections.abc import Callable, Iterator, Sequence
+
+from jarvis_ops.errors import BusyError, UnknownDialectError, UnreadableError
+from jarvis_ops.model.conversation import Conversation, Inventory
+from jarvis_ops.model.finding import Finding
+from jarvis_ops.model.plan import Change
+from jarvis_ops.model.report import HealOutcome, Outcome
+from jarvis_ops.model.settings import Settings
+from jarvis_ops.model.verdict import Verdict
+from jarvis_ops.operations.branch import settle_branch
+from jarvis_ops.operations.draft import Draft
+from jarvis_ops.operations.driver import Manner, each
+from jarvis_ops.operations.elsewhere import results_in
+from jarvis_ops.operations.judge import dialect_of, judge
+from jarvis_ops.operations.mending import Look, Mending, Wish
+from jarvis_ops.operations.pages import SnapshotPages
+from jarvis_ops.operations.running import hard_sign
+from jarvis_ops.operations.surroundings import look_around
+from jarvis_ops.operations.verify import accepted
+from jarvis_ops.plans.base import Ground, Planner
+from jarvis_ops.plans.heal import MENDED, planner_of
+from jarvis_ops.plans.reach import reachable, signed_thinking_after
+from jarvis_ops.rules.chain import Chain
+from jarvis_ops.rules.tree import Tree
+from jarvis_ops.stores.base import Snapshot, Store, WritableStore
+
+# Where a part of the record cannot be read, nothing in it is missing for certain.
+UNKNOWABLE = frozenset({"segment-gap", "unreadable"})
+
+
+class Healing:
+    """One run. `decide` looks at a conversation, plans its repair, and fills in the outcome."""
+
+    def __init__(
+        self,
+        store: WritableStore,
+        inventory: Inventory,
+        settings: Settings,
+        wish: Wish,
+        run: str,
+        elsewhere: Store | None = None,
+    ) -> None:
+        self.store = store
+        self.settings = settings
+        self.wish = wish
+        self.run = run
+        self.around = look_around(store, inventory, settings)
+        self.by_id = {one.id: one for one in inventory.conversations}
+        self.elsewhere = elsewhere
+        self.others = {one.id: one for one in elsewhere.inventory().conversations} if elsewhere is not None else {}
+
+    def decide(self, conversation: Conversation, snapshot: Snapshot, outcome: HealOutcome) -> Change | None:
+        """The change that mends what may be mended; None when there is none. BusyError while a turn is running."""
+        if any(snapshot.size(part.file.file) != part.size for part in snapshot.parts):
+            raise BusyError("its last line is being written; it was left alone")
+        verdict, first = self.look(conversation, snapshot)
+        outcome.dialect, outcome.records, outcome.bytes = verdict.dialect, verdict.records, verdict.bytes
+        self.report(outcome, first.findings)
+        self.leave_alone(conversation, snapshot, verdict, first)
+        gap = next((one for one in first.findings if one.rule in UNKNOWABLE), None)
+        if gap is not None:
+            outcome.refused.append(f"{gap.rule}: {gap.detail}; a part of the record is unknown, so nothing is changed")
+            return None
+        draft = Draft(self.store, snapshot, self.run)
+        mending = Mending(
+            draft,
+            self.wish,
+            lambda view: self.look(conversation, view)[1],
+            lambda look: self.planner(conversation, look),
+        )
+        last = mending.run(first)
+        self.tell(outcome, mending, first, last)
+        if not draft.repairs:
+            return None
+        change = draft.change("heal", conversation, everything=not self.wish.apply)
+        count(outcome, change)
+        return change
+
+    def look(self, conversation: Conversation, view: Snapshot) -> tuple[Verdict, Look]:
+        """Judge a view of a conversation; findings that their owner has accepted are left out."""
+        kept: list[tuple[Tree, Chain]] = []
+        verdict = judge(
+            self.store,
+            conversation,
+            view,
+            self.settings,
+            self.around,
+            keep=lambda tree, chain: kept.append((tree, chain)),
+        )
+        seen = Outcome(conversation=conversation.id, status="clean", findings=verdict.findings)
+        if verdict.branch_of is not None and seen.findings:
+            settle_branch(self.store, self.by_id, verdict, seen, self.settings)
+        findings = [one for one in seen.findings if not accepted(one, seen, self.settings)]
+        tree, chain = kept[-1] if kept else (None, None)
+        return verdict, Look(view, findings, tree, chain)
+
+    def leave_alone(self, conversation: Conversation, snapshot: Snapshot, verdict: Verdict, look: Look) -> None:
+        """BusyError if a turn is running, as far as that can be told, or somebody has the log open."""
+        if verdict.growing:
+            raise BusyError("its last line is being written; it was left alone")
+        sign = verdict.sign
+        if not sign and any(one.rule in MENDED for one in look.findings):
+            sign = hard_sign(self.store, conversation, snapshot, self.around) or self.unquiet(snapshot)
+        if sign:
+            raise BusyError(f"{sign}; it was left alone")
+
+    def unquiet(self, snapshot: Snapshot) -> str:
+        """That a log was touched lately, where the system cannot tell whether somebody writes."""
+        if self.settings.assume_idle or snapshot.writer() is not None or not snapshot.parts:
+            return ""
+        touched = snapshot.parts[-1].mtime_ns // 1_000_000
+        young = self.settings.now - touched < self.wish.quiet_time
+        return "its log was written to lately, and the system cannot tell who has it open" if young else ""
+
+    def planner(self, conversation: Conversation, look: Look) -> Planner:
+        """The planner for a view, with the results that can be had from elsewhere."""
+        ground = Ground(
+            dialect=dialect_of(look.view, conversation, self.settings),
+            conversation=conversation.id,
+            elsewhere=self.results(conversation, look.findings),
+            asked=self.wish.rules,
+            sealed=self.wish.include_sealed,
+        )
+        return planner_of(SnapshotPages(look.view), ground, look.tree, look.chain)
+
+    def results(self, conversation: Conversation, findings: Sequence[Finding]) -> dict[str, bytes]:
+        """The lines of results that this conversation lacks: from its parent, or from the other store."""
+        found: dict[str, bytes] = {}
+        lacking = [one for one in findings if one.rule == "unanswered-call" or one.facts.get("lacks") == "result"]
+        wanted = {one.call_id for one in lacking if one.call_id is not None}
+        parents = {str(one.facts["parent"]) for one in lacking if "lacks" in one.facts}
+        places: list[tuple[Store, Conversation]] = [
+            (self.store, self.by_id[name]) for name in sorted(parents) if name in self.by_id
+        ]
+        if self.elsewhere is not None and conversation.id in self.others:
+            places.append((self.elsewhere, self.others[conversation.id]))
+        for store, other in places if wanted else ():
+            with contextlib.suppress(UnreadableError, UnknownDialectError):
+                found = {**results_in(store, other, wanted, self.settings), **found}
+        return found
+
+    def report(self, outcome: HealOutcome, findings: list[Finding]) -> None:
+        """Let the outcome say what is, or is left, wrong."""
+        outcome.findings = findings
+        outcome.status = "found" if findings else "clean"
+
+    def tell(self, outcome: HealOutcome, mending: Mending, first: Look, last: Look) -> None:
+        """Let the outcome say what will be, or was, done."""
+        draft, wish = mending.draft, self.wish
+        outcome.steps = [*draft.steps(), *mending.held_steps()]
+        outcome.held = dict(Counter(held for _, held in mending.last.held))
+        outcome.refused = [f"{one.finding.rule}: {one.reason}" for one in mending.last.refused]
+        if not draft.repairs:
+            if wish.apply and any(one.severity == "error" for one in first.findings):
+                outcome.status = "left"
+            return
+        if first.tree is not None and last.tree is not None and first.chain is not None and last.chain is not None:
+            outcome.reachable = reachable(first.tree, first.chain), reachable(last.tree, last.chain)
+        if draft.first_change is not None:
+            outcome.unbinds = signed_thinking_after(SnapshotPages(last.view), *draft.first_change)
+        outcome.status = "planned"
+        if wish.apply:
+            self.report(outcome, last.findings)
+            outcome.status = "left" if any(one.severity == "error" for one in last.findings) else "applied"
+
+
+def count(outcome: HealOutcome, change: Change) -> None:
+    """The proof that nothing is lost: what was there stays, moves or is kept aside."""
+    outcome.lines_moved, outcome.lines_added, outcome.lines_quarantined = change.moved, change.added, change.removed
+    outcome.lines_kept = outcome.records - change.moved - change.removed
+    outcome.lines_changed = sum(step.step == "replace" for step in change.steps)
+
+
+def heal(  # noqa: PLR0913 - which conversations, what may be done, and who is told
+    store: WritableStore,
+    inventory: Inventory,
+    chosen: Sequence[Conversation],
+    settings: Settings,
+    wish: Wish,
+    *,
+    run: str,
+    advance: Callable[[int], None],
+    elsewhere: Store | None = None,
+    keep_plan: Callable[[Change], None] | None = None,
+) -> Iterator[HealOutcome]:
+    """One outcome a conversation, in the order of `chosen`. Each plan is handed to `keep_plan` as it is made."""
+    healing = Healing(store, inventory, settings, wish, run, elsewhere)
+
+    def decide(conversation: Conversation, snapshot: Snapshot, outcome: HealOutcome) -> Change | None:
+        change = healing.decide(conversation, snapshot, outcome)
+        if change is not None and keep_plan is not None:
+            keep_plan(change)
+        return change
+
+    manner = Manner(run=run, apply=wish.apply, wait=wish.wait / 1000, lock_wait=wish.lock_wait / 1000)
+    for outcome in each(store, chosen, decide, manner):
+        advance(outcome.bytes)
+        yield outcome
