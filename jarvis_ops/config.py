@@ -23,7 +23,11 @@ NEVER_DUE = (1 << 63) - 1
 
 
 class Config(NamedTuple):
-    """A configuration file: `defaults` of options by name, and what no option says."""
+    """A configuration file: `defaults` of options by name, and what no option says.
+
+    `memory_dirs` are the folders (absolute paths) of an agent's memory, where files may name records of its
+    conversations.
+    """
 
     file: str | None = None
     defaults: Mapping[str, Any] = {}
@@ -31,6 +35,7 @@ class Config(NamedTuple):
     limits: Mapping[str, int] = {}
     test_prefixes: tuple[str, ...] | None = None
     open_call_timeout: int | None = None
+    memory_dirs: tuple[str, ...] = ()
 
 
 class Place(NamedTuple):
@@ -134,6 +139,15 @@ def _prefixes(value: object) -> tuple[str, ...]:
     return tuple(_text(entry) for entry in value)
 
 
+def _folders(value: object) -> tuple[str, ...]:
+    """Paths of folders, `~` made whole. A relative one would mean another folder in each working directory."""
+    folders = tuple(os.path.expanduser(path) for path in _prefixes(value))
+    for path in folders:
+        if not os.path.isabs(path):
+            raise ConfigurationError(f"{path!r} is no whole path; write one that begins with / or ~")
+    return folders
+
+
 def _limits(value: object) -> dict[str, int]:
     if not isinstance(value, dict):
         raise ConfigurationError("a table is wanted")
@@ -190,6 +204,7 @@ TABLES: dict[str, Callable[[object], Any]] = {
     "limits": _limits,
     "test_prefixes": _prefixes,
     "open_call_timeout": _wait,
+    "memory_dirs": _folders,
 }
 
 

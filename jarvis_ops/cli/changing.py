@@ -13,8 +13,7 @@ def check_apply(errand: Errand, *, apply: bool, dry_run: bool) -> None:
     """UsageError for options that contradict each other; the report says what to type after a plan."""
     if apply and dry_run:
         raise UsageError("--apply and --dry-run contradict each other; give one of them")
-    if not apply:
-        errand.reporting.tally.next_command = retyped(errand.ctx, "--apply")
+    errand.reporting.tally.go_on = retyped(errand.ctx, "--apply")
 
 
 def check_chosen(asked: Asked, selection: Selection) -> None:

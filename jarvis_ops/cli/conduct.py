@@ -52,7 +52,7 @@ def _outcomes(reporting: Reporting, work: Work, interruption: Interruption, stop
         outcomes = work()
         interruption.patience()
         try:
-            _take(reporting, outcomes, lambda: interruption.noted or (deadline is not None and _past(deadline)))
+            _take(reporting, outcomes, lambda: bool(interruption.noted) or (deadline is not None and _past(deadline)))
         finally:
             outcomes.close()
     except OpsError as error:
@@ -65,7 +65,7 @@ def _outcomes(reporting: Reporting, work: Work, interruption: Interruption, stop
         raise
     except Exception as error:  # noqa: BLE001  the report is owed whatever the fault
         reporting.fail(UnexpectedFaultError(fault.keep(error)))
-    return INTERRUPTED if interruption.noted else 0
+    return interruption.noted
 
 
 def _take(reporting: Reporting, outcomes: Generator[Outcome, None, None], stop: Callable[[], bool]) -> None:

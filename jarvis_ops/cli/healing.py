@@ -143,12 +143,10 @@ class Healing:
         """The name of this run; the report says what to type after it."""
         run = run_id(settings.now)
         self._errand.reporting.expected = expected
-        if self._way.apply:
-            self._errand.reporting.tally.next_command = self._errand.on_this_store("undo", run, "--apply")
-        elif self._way.plan_out is not None:
-            self._errand.reporting.tally.next_command = self._errand.on_this_store(
-                "heal", "--plan", self._way.plan_out, "--apply"
-            )
+        tally = self._errand.reporting.tally
+        tally.take_back = self._errand.on_this_store("undo", run, "--apply")
+        if self._way.plan_out is not None:
+            tally.go_on = self._errand.on_this_store("heal", "--plan", self._way.plan_out, "--apply")
         return run
 
     def _reviewed(self, saved: bytes, inventory: Inventory, chosen: Sequence[Conversation]) -> list[Change]:

@@ -10,6 +10,7 @@ from typing import Self
 INTERRUPTED = 130
 TERMINATED = 143
 CLOSED_PIPE = 141
+CODES: dict[int, int] = {signal.SIGINT: INTERRUPTED, signal.SIGTERM: TERMINATED}
 
 
 class Terminated(BaseException):
@@ -17,36 +18,37 @@ class Terminated(BaseException):
 
 
 class Interruption:
-    """While patient, the first Ctrl-C is only noted, so that the conversation at hand is finished; the second ends it.
+    """While patient, the first Ctrl-C, or request to terminate, is only noted; the second ends the work at once.
 
-    Before `patience` is called, Ctrl-C is a KeyboardInterrupt as usual. Outside the main thread, where no
-    handler can be set, nothing changes.
+    So the conversation at hand is finished. Before `patience` is called both end it as usual. Outside the main thread,
+    where no handler can be set, nothing changes.
     """
 
     def __init__(self) -> None:
-        self.noted = False
+        # The exit code of what was noted, 0 for nothing.
+        self.noted = 0
         self._patient = False
-        self._before: signal._HANDLER = None
+        self._before: dict[int, signal._HANDLER] = {}
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._before = signal.signal(signal.SIGINT, self._on_interrupt)
+            self._before = {number: signal.signal(number, self._on_signal) for number in CODES}
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        if self._before is not None:
-            signal.signal(signal.SIGINT, self._before)
+        for number, handler in self._before.items():
+            signal.signal(number, handler)
 
     def patience(self) -> None:
-        """From here on the first Ctrl-C lets the conversation at hand be finished."""
+        """From here on the first request lets the conversation at hand be finished."""
         self._patient = True
 
-    def _on_interrupt(self, _number: int, _frame: FrameType | None) -> None:
+    def _on_signal(self, number: int, _frame: FrameType | None) -> None:
         if self.noted or not self._patient:
-            raise KeyboardInterrupt
-        self.noted = True
+            raise KeyboardInterrupt if number == signal.SIGINT else Terminated
+        self.noted = CODES[number]
 
 
 def terminate_on_request() -> None:

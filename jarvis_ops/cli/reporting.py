@@ -98,7 +98,7 @@ class Reporting:
         for finding in outcome.findings:
             counts.findings[finding.rule] = counts.findings.get(finding.rule, 0) + 1
             self._fails = self._fails or finding.severity in self._failing
-        if isinstance(outcome, HealOutcome):
+        if isinstance(outcome, HealOutcome) and outcome.status not in ("skipped", "failed"):
             for name in LINES:
                 setattr(counts, name, getattr(counts, name) + getattr(outcome, name))
             for reason, number in outcome.held.items():

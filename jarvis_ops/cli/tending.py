@@ -53,7 +53,7 @@ def list_runs(errand: Errand) -> int:
 
     def work() -> Generator[Outcome, None, None]:
         place = errand.place()
-        errand.reporting.tally.next_command = errand.on_this_store("undo", "RUN")
+        errand.reporting.tally.take_back = errand.on_this_store("undo", "RUN")
         store = errand.open(place)
         return _all(runs(store, store.inventory()))
 

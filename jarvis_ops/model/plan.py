@@ -99,7 +99,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
 
     `contents` are the files that change, in the order in which they must be swapped; `asides` what leaves them.
     `inserted` are the ids of records that were put in, so that an undo can tell whether others refer to them. `moved`,
-    `added` and `removed` count records.
+    `added` and `removed` count records. `undoes` is the run that the change takes back.
     """
 
     command: str
@@ -112,3 +112,4 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     moved: int = 0
     added: int = 0
     removed: int = 0
+    undoes: str | None = None

@@ -29,7 +29,10 @@ class Limits(msgspec.Struct, frozen=True):
 
 
 class Settings(msgspec.Struct, frozen=True, kw_only=True):
-    """How to judge. Times are milliseconds; `now` is milliseconds since the epoch, given once a run."""
+    """How to judge. Times are milliseconds; `now` is milliseconds since the epoch, given once a run.
+
+    `memory_dirs` are absolute paths of folders in which an agent's memory may name records of its conversations.
+    """
 
     now: int
     scope: Scope = "replay"
@@ -41,3 +44,4 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     limits: Limits = Limits()
     accept: tuple[Accept, ...] = ()
     test_prefixes: tuple[str, ...] = ("test-", "live-", "probe-", "exp-")
+    memory_dirs: tuple[str, ...] = ()

@@ -10,7 +10,10 @@ from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.surroundings import Surroundings
 from jarvis_ops.rules.turns import Turns
+from jarvis_ops.stores.agentlock import live_lock
 from jarvis_ops.stores.base import Snapshot, Store
+from jarvis_ops.stores.jsonl.bundle import LOCK, LOG
+from jarvis_ops.stores.jsonl.openfiles import writers_of
 
 
 def sign_of_life(  # noqa: PLR0911 - one answer for each sign
@@ -35,7 +38,8 @@ def sign_of_life(  # noqa: PLR0911 - one answer for each sign
         return soft
     last = turns.last
     if metadata is not None and metadata.get("state") == "running":
-        started = milliseconds(metadata.get("turn_started_at"))
+        started = milliseconds(metadata.get("turn_started_at")) or milliseconds(metadata.get("updated_at"))
+        started = started or (last.time if last is not None else None)
         if started is not None and settings.now - started < settings.turn_timeout:
             return "its metadata says that a turn is running"
     accepted = turns.accepted
@@ -48,6 +52,8 @@ def sign_of_life(  # noqa: PLR0911 - one answer for each sign
         return "its last record is young, and tools run long"
     if last.typed and age < settings.turn_timeout:
         return "its last record, a message of the user, is young"
+    if last.results and last.role != "assistant" and age < settings.turn_timeout:
+        return "its last record, the result of a tool, is young"
     return ""
 
 
@@ -55,7 +61,22 @@ def hard_sign(store: Store, conversation: Conversation, snapshot: Snapshot, arou
     """A sign of a live owner that holds whatever the clock says; "" when there is none."""
     if store.locked(conversation):
         return "its lock is held"
-    process = around.live.get(conversation.session_id)
-    if process is not None:
-        return process
-    return "a program has its log open for writing" if snapshot.writer() else ""
+    return named_in_lock(conversation) or around.live.get(conversation.session_id, "") or writing(snapshot)
+
+
+def named_in_lock(conversation: Conversation) -> str:
+    """Who says in a lock file beside the log that it is at work; "" for nobody who is alive."""
+    live = conversation.live
+    if live is None:
+        return ""
+    return live_lock(live.path + LOCK) or live_lock(live.path.removesuffix(LOG) + LOCK)
+
+
+def writing(snapshot: Snapshot) -> str:
+    """Who has the log open for writing: by a lease, or by the open files where there is none."""
+    held = snapshot.writer()
+    if held is None and snapshot.parts:
+        part = snapshot.parts[-1]
+        pids = writers_of((part.device, part.inode)).pids
+        return f"process {pids[0]} has its log open for writing" if pids else ""
+    return "a program has its log open for writing" if held else ""

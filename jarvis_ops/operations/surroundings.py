@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 from typing import Any
 
 import msgspec
@@ -12,6 +11,7 @@ from jarvis_ops.dialects.blocks import milliseconds
 from jarvis_ops.errors import UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory, Oddity, PartFile
 from jarvis_ops.model.settings import Settings
+from jarvis_ops.stores.agentlock import is_process
 from jarvis_ops.stores.base import Store
 
 
@@ -30,7 +30,10 @@ class Surroundings(msgspec.Struct, frozen=True):
 
 
 def look_around(store: Store, inventory: Inventory, settings: Settings) -> Surroundings:
-    """Read the registry of running agents, where the store has one."""
+    """Read the registry of running agents, where the store has one.
+
+    On Linux its `procStart` is when the process began, as the kernel counts it; elsewhere it is a date and not compared.
+    """
     live: dict[str, str] = {}
     young: dict[str, str] = {}
     stale: list[tuple[str, str]] = []
@@ -40,7 +43,7 @@ def look_around(store: Store, inventory: Inventory, settings: Settings) -> Surro
             continue
         session, pid = entry["sessionId"], entry.get("pid")
         began = milliseconds(entry.get("updatedAt")) or milliseconds(entry.get("startedAt"))
-        if isinstance(pid, int) and alive(pid):
+        if isinstance(pid, int) and is_process(pid, entry.get("procStart")):
             live[session] = f"process {pid} of its agent is alive"
         elif began is not None and settings.now - began < settings.turn_timeout:
             # A process of another container looks dead from here.
@@ -57,19 +60,6 @@ def read_object(store: Store, oddity: Oddity) -> dict[str, Any] | None:
     except (UnreadableError, orjson.JSONDecodeError):
         return None
     return value if isinstance(value, dict) else None
-
-
-def alive(pid: int) -> bool:
-    """Whether a process of this number exists here."""
-    if pid <= 0:
-        return False
-    try:
-        os.kill(pid, 0)
-    except (ProcessLookupError, OverflowError):
-        return False
-    except PermissionError:
-        return True
-    return True
 
 
 def read_metadata(  # noqa: PLR0911 - one answer for each fault

@@ -104,8 +104,7 @@ class Bytes:
 
     def _no_final_newline(self, finding: Finding, line: Broken) -> Repair:
         words = Words(finding)
-        before = next(self._pages.backward(line.file, line.record.offset), None)
-        end = line_end(before.raw) if before is not None and not line.raw.endswith(b"\r") else b"\n"
+        end = b"\n" if line.raw.endswith(b"\r") else self._line_end(line)
         step = words.step("insert", line.at(), "the last record gets the line end that it lacks", new=end)
         return words.repair(step, edits=line.becomes([line.span(0, len(line.raw)), end]))
 
@@ -116,7 +115,7 @@ class Bytes:
             raise UnmendableError("no whole record was found in the line")
         lines, torn = parted(line.raw, whole)
         step = words.step("replace", line.at(), split_words(len(lines), torn))
-        return words.repair(step, edits=line.becomes(written(line, lines)), adds=len(lines) - 1)
+        return words.repair(step, edits=line.becomes(written(line, lines, self._line_end(line))))
 
     def _nul_run(self, finding: Finding, line: Broken) -> Repair:
         words = Words(finding)
@@ -131,12 +130,16 @@ class Bytes:
         places = Places(runs)
         raw_lines = [[stretch for piece in one for stretch in places.of(*piece)] for one in lines]
         why = f"{cut} cut out; {split_words(len(lines), torn) if torn or len(lines) > 1 else 'the record stays'}"
-        return words.repair(
-            words.step("replace", line.at(), why), edits=line.becomes(written(line, raw_lines)), adds=len(lines) - 1
-        )
+        edits = line.becomes(written(line, raw_lines, self._line_end(line)))
+        return words.repair(words.step("replace", line.at(), why), edits=edits)
 
     def _whole_in(self, raw: bytes) -> list[tuple[int, int]]:
         return [(piece.start, piece.end) for piece in records_in(raw, self._is_record)]
+
+    def _line_end(self, line: Broken) -> bytes:
+        """How a line ends; where it has no end, as the one before it."""
+        before = None if line.raw.endswith(b"\n") else next(self._pages.backward(line.file, line.record.offset), None)
+        return line_end(line.raw, *([before.raw] if before is not None else []))
 
     def _split_line(self, finding: Finding, line: Broken) -> Repair:
         words = Words(finding)
@@ -240,9 +243,8 @@ def parted(raw: bytes, whole: Sequence[tuple[int, int]]) -> tuple[list[list[tupl
     return lines, torn
 
 
-def written(line: Broken, lines: Sequence[Sequence[tuple[int, int]]]) -> Iterator[Piece]:
-    """Stretches of a damaged line as lines of their own; its own line end is the end of each."""
-    end = line_end(line.raw)
+def written(line: Broken, lines: Sequence[Sequence[tuple[int, int]]], end: bytes) -> Iterator[Piece]:
+    """Stretches of a damaged line as lines of their own; each that has no end gets one."""
     for stretches in lines:
         yield from (line.span(start, stop) for start, stop in stretches)
         if not line.raw[: stretches[-1][1]].endswith(b"\n"):

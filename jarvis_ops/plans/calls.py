@@ -2,64 +2,22 @@
 
 from __future__ import annotations
 
-import hashlib
 import itertools
-import json
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
-
-import orjson
+from typing import Any
 
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.message import ToolCall
 from jarvis_ops.model.plan import Repair
+from jarvis_ops.plans.arguments import with_good_arguments
+from jarvis_ops.plans.call import Call, given_id, new_id, places, twins, usable
 from jarvis_ops.plans.lines import Change, Line, Lines, UnmendableError, changed
-from jarvis_ops.plans.results import Result, member, renamed, results_of, taken
-from jarvis_ops.plans.splice import element, value_at, value_span, without_element
+from jarvis_ops.plans.results import Result, renamed, results_of, taken
+from jarvis_ops.plans.splice import element, without_element
 from jarvis_ops.plans.steps import Words
 from jarvis_ops.plans.style import style_of
-from jarvis_ops.rules.pairing import UNUSABLE
 
-# Text that could not be read as arguments is kept under this key.
-KEPT = "_unparsed"
-EMPTY = frozenset({"", "null", "[]"})
 # A result may stand so many records behind its call before it is taken for lost.
 FAR = 200
-# The lists that may hold the calls of a record, the same call perhaps in two of them.
-CALL_LISTS = ("content", "tool_calls", "content.tool_calls")
-
-
-class Call(NamedTuple):
-    """A call: its line and the path inside it."""
-
-    line: Line
-    path: str
-
-    @property
-    def value(self) -> dict[str, Any]:
-        """The object of the call."""
-        value: dict[str, Any] = value_at(self.line.value, self.path)
-        return value
-
-    @property
-    def inner(self) -> str:
-        """The path of the object that holds name and arguments."""
-        return f"{self.path}.function" if isinstance(self.value.get("function"), dict) else self.path
-
-    @property
-    def name(self) -> Any:
-        """The tool's name."""
-        return value_at(self.line.value, self.inner).get("name")
-
-    @property
-    def arguments(self) -> Any:
-        """The arguments as a value, also where they are stored as JSON text."""
-        held = value_at(self.line.value, self.inner)
-        value = held.get("input", held.get("arguments"))
-        try:
-            return orjson.loads(value) if isinstance(value, str) else value
-        except orjson.JSONDecodeError:
-            return value
 
 
 class Calls:
@@ -73,7 +31,7 @@ class Calls:
         call = self.call_at(finding)
         same = [Call(call.line, one.path) for one in twins(call)]
         number = same.index(call) if call in same else len(same)
-        if any((one.name, one.arguments) == (call.name, call.arguments) for one in same[:number]):
+        if any(one.said == call.said for one in same[:number]):
             words = Words(finding, "lossy")
             changes = [Change(call.line, *without_element(call.line.raw, *element(path))) for path in places(call)]
             step = words.step("set-aside", call.line.at(call.path), "the answer holds this call already, word for word")
@@ -99,23 +57,7 @@ class Calls:
 
     def arguments(self, finding: Finding) -> Repair:
         """Arguments that are no JSON object: `{}` for none, else kept whole under one key."""
-        call, words = self.call_at(finding), Words(finding)
-        held = value_at(call.line.value, call.inner)
-        key = "input" if "type" in call.value and str(call.value["type"]).endswith("tool_use") else "arguments"
-        style = style_of(call.line.raw)
-        if key not in held:
-            change = member(call.line, call.inner, key, b"{}", style)
-        else:
-            start, end = value_span(call.line.raw, f"{call.inner}.{key}")
-            as_text = key != "input" and (isinstance(held[key], str) or call.inner != call.path)
-            raw = call.line.raw[start:end]
-            change = Change(call.line, start, end, mended_arguments(held[key], raw, style.encoded, as_text=as_text))
-        why = "the arguments of the call become a JSON object" + (
-            f"; what was there is kept under {KEPT}" * (KEPT.encode() in change.new)
-        )
-        return words.repair(
-            words.step("replace", call.line.at(call.path), why, new=change.new), edits=changed([change])
-        )
+        return with_good_arguments(self.call_at(finding), finding)
 
     def call_at(self, finding: Finding) -> Call:
         """The call that a finding is about."""
@@ -150,7 +92,7 @@ class Calls:
         if not open_calls:
             return None
         if len(open_calls) > 1 or len(self._nameless_behind(answer)) > 1:
-            raise UnmendableError("several calls could own this result, which has no usable id")
+            raise UnmendableError("a result without a usable id stands there, and several calls could own it")
         return open_calls[0]
 
     def has_nameless_result(self, call: Call) -> bool:
@@ -182,7 +124,7 @@ class Calls:
     def _rename(self, finding: Finding, call: Call, results: Sequence[Result], why: str) -> Repair:
         words, new = Words(finding), new_id(call)
         encoded = style_of(call.line.raw).encoded(new)
-        changes = [rename(call.line, path, encoded) for path in places(call)]
+        changes = [given_id(call.line, path, encoded) for path in places(call)]
         steps = [words.step("replace", call.line.at(call.path), why, new=new.encode())]
         for result in results:
             changes += renamed(result, new)
@@ -199,11 +141,6 @@ class Calls:
         ]
 
 
-def usable(call_id: str | None) -> bool:
-    """Whether an id says anything."""
-    return call_id is not None and call_id.strip() not in UNUSABLE
-
-
 def spelled(one: Call | Result) -> Any:
     """An unusable id as it is written; None where there is none at all."""
     value = one.value
@@ -213,82 +150,3 @@ def spelled(one: Call | Result) -> Any:
 def named(one: Call | Result) -> Any:
     """The tool's name, None where it is not told."""
     return one.name
-
-
-def twins(call: Call) -> list[ToolCall]:
-    """The calls of a record that have the id of `call`, itself among them, in order."""
-    mine = next(one.id for one in call.line.message.calls if one.path == call.path)
-    return [one for one in call.line.message.calls if one.id == mine]
-
-
-def places(call: Call) -> list[str]:
-    """The paths of a call, which a record may hold in two forms: the one as often met in each list is the same."""
-    own, index = element(call.path)
-    listed = value_at(call.line.value, own)
-    mine = call.value.get("id")
-    number = sum(1 for other in listed[:index] if isinstance(other, dict) and same_id(other.get("id"), mine))
-    paths = [call.path]
-    for other in CALL_LISTS:
-        if other != own:
-            paths += calls_in(call.line.value, other, mine)[number : number + 1]
-    return paths
-
-
-def calls_in(value: Any, path: str, mine: Any) -> list[str]:
-    """The paths of the calls in the list at `path`, if there is one, that have the id `mine`."""
-    try:
-        listed = value_at(value, path)
-    except (KeyError, IndexError, TypeError):
-        return []
-    if not isinstance(listed, list):
-        return []
-    return [
-        f"{path}[{number}]"
-        for number, one in enumerate(listed)
-        if isinstance(one, dict)
-        and same_id(one.get("id"), mine)
-        and (path != "content" or str(one.get("type")).endswith("tool_use"))
-    ]
-
-
-def same_id(one: Any, other: Any) -> bool:
-    """Whether two stored ids are the same; an old store may have a number in one place and text in another."""
-    return one == other or (one is not None and other is not None and str(one) == str(other))
-
-
-def new_id(call: Call) -> str:
-    """Another id for a call, always the same for the same call."""
-    old = call.value.get("id")
-    digest = hashlib.sha256(call.line.raw + call.path.encode()).hexdigest()
-    stem = str(old)[:48] if old is not None and usable(str(old)) else "call"
-    return f"{stem}_{digest[:12]}"
-
-
-def rename(line: Line, path: str, encoded: bytes) -> Change:
-    """The change that gives the call at `path` another id."""
-    if "id" not in value_at(line.value, path):
-        return member(line, path, "id", encoded, style_of(line.raw))
-    return Change(line, *value_span(line.raw, f"{path}.id"), encoded)
-
-
-def mended_arguments(value: Any, raw: bytes, encode: Any, *, as_text: bool) -> bytes:
-    """The bytes of a JSON object, or of a text that is one, in place of arguments that are none."""
-    if value in (None, []) or (isinstance(value, str) and value.strip() in EMPTY):
-        return b'"{}"' if as_text else b"{}"
-    if isinstance(value, str) and not as_text:
-        inner = parsed_object(value)
-        if inner is not None:
-            return bytes(encode(inner))
-    if as_text:
-        text = json.dumps({KEPT: value}, ensure_ascii=False)
-        return bytes(encode(text))
-    return b"{" + bytes(encode(KEPT)) + b":" + raw + b"}"
-
-
-def parsed_object(text: str) -> dict[str, Any] | None:
-    """The object that a text is the JSON of, if it is one."""
-    try:
-        value = json.loads(text)
-    except (ValueError, RecursionError):
-        return None
-    return value if isinstance(value, dict) else None

@@ -5,13 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.pieces import Edit, Piece
 from jarvis_ops.model.plan import Refusal, Repair
 from jarvis_ops.model.record import Record
 from jarvis_ops.plans.base import Ground, Pages
 from jarvis_ops.plans.boundary import moved_back
 from jarvis_ops.plans.calls import Calls
-from jarvis_ops.plans.lines import Line, Lines, UnmendableError, put_behind
+from jarvis_ops.plans.lines import Line, Lines, UnmendableError, put_behind, taken_out
 from jarvis_ops.plans.made import made_result
 from jarvis_ops.plans.results import (
     Result,
@@ -19,7 +18,6 @@ from jarvis_ops.plans.results import (
     carried,
     carried_id,
     holds_more,
-    inserted,
     results_of,
     taken,
 )
@@ -63,7 +61,7 @@ class Linear:
     def _repeated(self, finding: Finding) -> Repair:
         line, words = self._lines.at(finding.position), Words(finding, "lossy")
         step = words.step("set-aside", line.at(), "the same record stands before, byte for byte")
-        return words.repair(step, edits=(Edit(*line.span),), removes=1)
+        return words.repair(step, edits=(taken_out(line),), removes=1)
 
     def _orphan(self, finding: Finding) -> Repair:
         return self._set_aside(finding, self._result_at(finding), "its call is not there")
@@ -79,23 +77,21 @@ class Linear:
             raise UnmendableError("its call is not where it was found")
         self._forbid_server(answer, result, finding.call_id)
         behind = self._last_result(answer)
-        words, whole = Words(finding), self._moves_whole(result, answer)
-        pieces = whole_line(result.line) if whole else carried(result)
-        gone = Edit(*result.line.span) if whole else taken(result)
+        whole = self._moves_whole(result, answer)
+        place = (result.line.record.file, result.line.span.start)
+        if whole and place in {(behind.record.file, edge) for edge in behind.span[1:]}:
+            raise UnmendableError("it stands behind its call already")
+        moved, words = carried(result, whole=whole), Words(finding)
         step = words.step("move", result.line.at(result.path), "the result goes to its call", to=behind.at())
-        added = 0 if whole else int(not result.alone)
-        return words.repair(
-            step,
-            edits=(put_behind(behind, *pieces), gone),
-            moves=1,
-            adds=added,
-            inserted=() if whole else inserted(result),
-        )
+        edits = (put_behind(behind, *moved.pieces), moved.gone)
+        return words.repair(step, edits=edits, moves=1, adds=moved.adds, removes=moved.removes, inserted=moved.inserted)
 
     def _moves_whole(self, result: Result, answer: Line) -> bool:
         """Whether the whole record of a result belongs to one answer and holds nothing else."""
         own = {call.id for call in answer.message.calls}
-        return not holds_more(result.line) and all(one.id in own for one in result.line.message.results)
+        if result.line.message.role == "assistant" or holds_more(result.line):
+            return False
+        return all(one.id in own for one in result.line.message.results)
 
     def _duplicate(self, finding: Finding) -> Repair:
         second = self._result_at(finding)
@@ -104,19 +100,17 @@ class Linear:
             return self._set_aside(finding, second, "the call has a result already")
         if self._adjacent(first, second):
             return self._set_aside(finding, first, "it only says that there is no result, and there is one")
-        words = Words(finding, "lossy")
-        gone = taken(first)
-        edit = gone._replace(pieces=(*gone.pieces, *carried(second)))
+        words, gone, moved = Words(finding, "lossy"), taken(first), carried(second)
         aside = words.step("set-aside", first.line.at(first.path), "it only says that there is no result")
         move = words.step("move", second.line.at(second.path), "the real result takes its place", to=first.line.at())
         return words.repair(
             aside,
             move,
-            edits=(edit, taken(second)),
-            removes=int(first.alone),
+            edits=(gone._replace(pieces=(*gone.pieces, *moved.pieces)), moved.gone),
+            removes=int(first.alone) + moved.removes,
             moves=1,
-            adds=int(not second.alone),
-            inserted=inserted(second),
+            adds=moved.adds,
+            inserted=moved.inserted,
         )
 
     def _first_of(self, finding: Finding, second: Result) -> Result | None:
@@ -175,7 +169,7 @@ class Linear:
         result = next(iter(results_of(line, call_id)), None) if line is not None else None
         if line is None or result is None:
             return None
-        if result.alone:
+        if result.movable:
             return raw if raw.endswith(b"\n") else raw + b"\n", line.message.id
         head, tail = around(result)
         start, end = value_span(raw, result.path)
@@ -206,8 +200,3 @@ class Linear:
         if not any(one.path == path for one in line.message.results):
             raise UnmendableError("the result is not where it was found")
         return Result(line, path)
-
-
-def whole_line(line: Line) -> tuple[Piece, ...]:
-    """A line as it is; it gets an end if it has none."""
-    return (line.span,) if line.raw.endswith(b"\n") else (line.span, b"\n")

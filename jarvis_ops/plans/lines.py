@@ -39,6 +39,12 @@ class Line(NamedTuple):
         """The whole line."""
         return span_of(self.record)
 
+    @property
+    def body(self) -> Span:
+        """The line without the byte order mark that may stand at the beginning of a file."""
+        marked = self.record.offset == 0 and self.raw.startswith(BYTE_ORDER_MARK)
+        return self.span._replace(start=self.span.start + (len(BYTE_ORDER_MARK) if marked else 0))
+
     def at(self, path: str | None = None) -> Position:
         """The place of the line, or of something in it."""
         return self.record.position(path)
@@ -104,6 +110,11 @@ class Lines:
 def span_of(record: Record) -> Span:
     """The whole line of a record."""
     return Span(record.file, record.offset, record.offset + len(record.raw))
+
+
+def taken_out(line: Line) -> Edit:
+    """An edit that takes a line out; a byte order mark before it stays where it is."""
+    return Edit(*line.span, (Span(line.record.file, line.span.start, line.body.start),))
 
 
 def put_behind(line: Line, *pieces: Piece) -> Edit:

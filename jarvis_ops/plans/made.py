@@ -53,7 +53,7 @@ def envelope(answer: Line, path: str, like: Result | None) -> dict[str, Any]:
     role = like.line.value["role"] if like is not None else "user" if form_of_call(path) == BLOCK else "tool"
     fields: dict[str, Any] = {"role": role}
     if "id" in answer.value:
-        fields["id"] = made_id(answer.raw, path)
+        fields["id"] = made_id(answer, path)
     fields |= {key: answer.value[key] for key in ("timestamp", *COPIED) if key in answer.value}
     return fields
 
@@ -90,7 +90,7 @@ def neighbour(lines: Lines, answer: Line, path: str) -> Result | None:
             if result.id in own and not result.server:
                 return Result(line, result.path)
     for line in itertools.islice(lines.before(answer), NEAR):
-        for result in line.message.results:
+        for result in line.message.results if line.message.role != "assistant" else ():
             if not result.server and form_of(result.path) == form_of_call(path):
                 return Result(line, result.path)
     return None

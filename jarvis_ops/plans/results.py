@@ -9,7 +9,7 @@ import hashlib
 from typing import Any, NamedTuple
 
 from jarvis_ops.model.pieces import Edit, Piece, Span
-from jarvis_ops.plans.lines import Change, Line, changed
+from jarvis_ops.plans.lines import Change, Line, changed, taken_out
 from jarvis_ops.plans.placeholders import is_placeholder
 from jarvis_ops.plans.splice import element, new_member, value_at, value_span, without_element
 from jarvis_ops.plans.style import Style, style_of
@@ -43,6 +43,11 @@ class Result(NamedTuple):
         return not self.is_block or message.role == "tool" or len(self.line.value["content"]) == 1
 
     @property
+    def movable(self) -> bool:
+        """Whether its record can go elsewhere as it is; inside an answer a result stands with the wrong role."""
+        return self.alone and self.line.message.role != "assistant"
+
+    @property
     def value(self) -> Any:
         """The object that holds its content."""
         return value_at(self.line.value, self.path)
@@ -61,6 +66,16 @@ class Result(NamedTuple):
         return name if isinstance(name, str) else None
 
 
+class Carried(NamedTuple):
+    """A result on its way: the line that it becomes, the edit that takes it out where it was, and what that changes."""
+
+    pieces: tuple[Piece, ...]
+    gone: Edit
+    adds: int = 0
+    removes: int = 0
+    inserted: tuple[str, ...] = ()
+
+
 def results_of(line: Line, call_id: str) -> list[Result]:
     """The results in a record that name a call."""
     return [Result(line, result.path) for result in line.message.results if result.id == call_id]
@@ -76,19 +91,23 @@ def holds_more(line: Line) -> bool:
 def taken(result: Result) -> Edit:
     """The edit that takes a result out of its record: the whole record, or the block alone."""
     if result.alone:
-        return Edit(*result.line.span)
+        return taken_out(result.line)
     start, end = without_element(result.line.raw, *element(result.path))
     return changed([Change(result.line, start, end)])[0]
 
 
-def carried(result: Result) -> tuple[Piece, ...]:
-    """A line that holds just this result: its record as it is, or one made for its block."""
-    span, raw = result.line.span, result.line.raw
-    if result.alone:
-        return (span,) if raw.endswith(b"\n") else (span, b"\n")
+def carried(result: Result, *, whole: bool = False) -> Carried:
+    """A result as a line of its own: its record as it is, or one made for its block.
+
+    With `whole`, its record goes with all that is in it.
+    """
+    line = result.line
+    if whole or result.movable:
+        return Carried((line.body,) if line.raw.endswith(b"\n") else (line.body, b"\n"), taken_out(line))
     head, tail = around(result)
-    start, end = value_span(raw, result.path)
-    return head, Span(span.file, span.start + start, span.start + end), tail
+    start, end = value_span(line.raw, result.path)
+    pieces = (head, Span(line.record.file, line.span.start + start, line.span.start + end), tail)
+    return Carried(pieces, taken(result), 1, int(result.alone), (carried_id(result),) if "id" in line.value else ())
 
 
 def around(result: Result) -> tuple[bytes, bytes]:
@@ -96,6 +115,8 @@ def around(result: Result) -> tuple[bytes, bytes]:
     value, style = result.line.value, style_of(result.line.raw)
     fields = {key: item for key, item in value.items() if key in {"id", "role", "content", "timestamp", *COPIED}}
     fields["content"] = [HOLE]
+    if result.line.message.role == "assistant":
+        fields["role"] = "user"
     if "id" in fields:
         fields["id"] = carried_id(result)
     for key in ("tool_call_id", "toolCallId"):
@@ -107,17 +128,13 @@ def around(result: Result) -> tuple[bytes, bytes]:
 
 def carried_id(result: Result) -> str:
     """The id of the record that a block gets for itself."""
-    return made_id(result.line.raw, result.path)
+    return made_id(result.line, result.path)
 
 
-def made_id(raw: bytes, path: str) -> str:
-    """An id for a record that is put in, always the same for the same line and place."""
-    return f"jarvis_ops_{hashlib.sha256(raw + path.encode()).hexdigest()[:24]}"
-
-
-def inserted(result: Result) -> tuple[str, ...]:
-    """The ids of the records that carrying a result elsewhere puts in."""
-    return () if result.alone or "id" not in result.line.value else (carried_id(result),)
+def made_id(line: Line, path: str) -> str:
+    """An id for a record that is put in, always the same for the same place; equal lines may stand at two places."""
+    seed = b"%b%d %b" % (line.raw, line.record.offset, path.encode())
+    return f"jarvis_ops_{hashlib.sha256(seed).hexdigest()[:24]}"
 
 
 def renamed(result: Result, new: str) -> list[Change]:

@@ -20,17 +20,15 @@ def value_span(raw: bytes, path: str) -> tuple[int, int]:
 
     Of a key that stands twice the last counts, as for every reader. KeyError if there is no such place.
     """
-    text = raw.decode("latin-1")  # one character a byte
-    start = _blanks(text, len(BYTE_ORDER_MARK) if raw.startswith(BYTE_ORDER_MARK) else 0)
-    for key, index in STEP.findall(path):
-        start = dict(_members(text, start))[key] if key else dict(enumerate(_elements(text, start)))[int(index)]
+    text = _text(raw)
+    start = _place(text, path)
     return start, _end(text, start)
 
 
 def without_element(raw: bytes, path: str, index: int) -> tuple[int, int]:
     """[start, end) of what must go so that the list at `path` loses its element `index`, a comma included."""
-    text = raw.decode("latin-1")
-    spans = [(place, _end(text, place)) for place in _elements(text, value_span(raw, path)[0])]
+    text = _text(raw)
+    spans = [(place, _end(text, place)) for place in _elements(text, _place(text, path))]
     if not 0 <= index < len(spans):
         raise KeyError(index)
     start, end = spans[index]
@@ -41,8 +39,8 @@ def without_element(raw: bytes, path: str, index: int) -> tuple[int, int]:
 
 def new_member(raw: bytes, path: str, key: str, value: bytes, *, spaced: bool = False) -> tuple[int, bytes]:
     """The place in a line, and what to put there, so that the object at `path` begins with a member `key`."""
-    text = raw.decode("latin-1")
-    start = value_span(raw, path)[0]
+    text = _text(raw)
+    start = _place(text, path)
     more = next(iter(_members(text, start)), None) is not None
     blank = b" " if spaced else b""
     return start + 1, json.dumps(key).encode() + b":" + blank + value + (b"," + blank if more else b"")
@@ -50,8 +48,8 @@ def new_member(raw: bytes, path: str, key: str, value: bytes, *, spaced: bool = 
 
 def separators(raw: bytes) -> tuple[str, str]:
     """How a line separates its members, and keys from values: `(",", ":")` where it is compact."""
-    text = raw.decode("latin-1")
-    places = _members(text, value_span(raw, "")[0])
+    text = _text(raw)
+    places = _members(text, _place(text, ""))
     first = next(places, None)
     if first is None:
         return ",", ":"
@@ -75,6 +73,19 @@ def element(path: str) -> tuple[str, int]:
     if match is None:
         raise KeyError(path)
     return match[1], int(match[2])
+
+
+def _text(raw: bytes) -> str:
+    """A line with one character a byte, so that places in the text are places in the line."""
+    return raw.decode("latin-1")
+
+
+def _place(text: str, path: str) -> int:
+    """Where the value at `path` begins."""
+    place = _blanks(text, len(BYTE_ORDER_MARK) if text.startswith(BYTE_ORDER_MARK.decode("latin-1")) else 0)
+    for key, index in STEP.findall(path):
+        place = dict(_members(text, place))[key] if key else dict(enumerate(_elements(text, place)))[int(index)]
+    return place
 
 
 def _members(text: str, start: int) -> Iterator[tuple[str, int]]:

@@ -11,7 +11,7 @@ from jarvis_ops.model.plan import Step
 from jarvis_ops.model.report import Counts, HealOutcome, Outcome, Report
 from jarvis_ops.model.run import Level
 from jarvis_ops.render.form import Form
-from jarvis_ops.render.phrases import count, left_over, looked_at
+from jarvis_ops.render.phrases import count, left_over, looked_at, where
 from jarvis_ops.render.tables import (
     GROUP_ABOVE,
     Line,
@@ -31,10 +31,11 @@ if TYPE_CHECKING:
 
 HELD = "held back"
 HELD_BECAUSE = {
-    "lossy": "takes something out of the replay, and keeps it aside; add --lossy",
-    "asked": "is made only when its rule is named; add --rule RULE",
-    "sealed": "needs a sealed segment to be replaced; add --include-sealed",
+    "lossy": "takes something out of the replay, and keeps it aside",
+    "asked": "is made only when its rule is named",
+    "sealed": "needs a sealed segment to be replaced",
 }
+HELD_OPTION = {"lossy": "--lossy", "sealed": "--include-sealed"}
 LEVELS: dict[Level, str] = {
     "lease": "by the system itself",
     "open-files": "by a look at the files that are open, which may miss those of other users",
@@ -82,11 +83,11 @@ def remarks(outcome: HealOutcome, form: Form) -> Iterator[Line]:
         yield f"an earlier run was interrupted; {visible(text)}", ""
     if outcome.reachable is not None and (outcome.reachable[0] != outcome.reachable[1] or form.verbose):
         before, after = outcome.reachable
-        yield f"from its last message {count(before, 'message')} can be reached before, {after:,} after", ""
+        yield f"reachable from its last message: {count(before, 'message')} before, {after:,} after", ""
     if outcome.unbinds:
-        yield f"{count(outcome.unbinds, 'signed thinking block')} will stand behind a changed history", "lossy"
+        yield f"a changed history stands before {count(outcome.unbinds, 'signed thinking block')}", "lossy"
     if outcome.references:
-        yield f"{count(outcome.references, 'place')} outside the log will name a record that is gone", "lossy"
+        yield f"a record that is taken away is named in {count(outcome.references, 'place')} outside the log", "lossy"
     for text in outcome.refused:
         yield f"not mended: {visible(text)}", "left"
     if outcome.late_lines:
@@ -142,32 +143,38 @@ def remarks_table(told: Iterable[tuple[HealOutcome, Line]]) -> Table:
 def heal_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of a repair or of its plan."""
     counts = report.counts
-    lines = [f"{looked_at(report)}: {_verdict(counts, tally, 'nothing to mend')}."]
+    lines = [f"{looked_at(report)}: {_verdict(counts, tally) or 'nothing to mend'}."]
     if tally.steps and counts.lines_kept:
         lines.append(f"Lines: {', '.join(_line_counts(counts))}.")
-    lines += [f"{count(counts.held[one], 'repair')} {HELD}: it {HELD_BECAUSE[one]}." for one in sorted(counts.held)]
-    lines += left_over(counts)
-    lines += _last_words(report, tally)
-    return lines
+    for reason, number in sorted(counts.held.items()):
+        option = _option(reason, tally)
+        lines.append(f"{count(number, 'repair')} {HELD}: it {HELD_BECAUSE[reason]}; add {option}.")
+    return [*lines, *left_over(counts, "failed", "left alone"), *_last_words(counts, tally)]
 
 
 def undo_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of taking a run back."""
-    lines = [f"{looked_at(report)}: {_verdict(report.counts, tally, 'nothing to take back')}."]
-    lines += left_over(report.counts)
-    lines += _last_words(report, tally)
-    return lines
+    counts = report.counts
+    what = f"{count(counts.conversations, 'conversation')} of run {visible(tally.undoes)} in {where(report)}"
+    lines = [f"{what}: {_verdict(counts, tally) or 'nothing to take back'}."]
+    return [*lines, *left_over(counts, "failed", "left alone"), *_last_words(counts, tally)]
 
 
-def _verdict(counts: Counts, tally: Tally, nothing: str) -> str:
-    parts = []
+def _option(reason: str, tally: Tally) -> str:
+    """What must be typed for a repair that is held back."""
+    if reason == "asked":
+        return " ".join(f"--rule {rule}" for rule in sorted(tally.asked))
+    return HELD_OPTION[reason]
+
+
+def _verdict(counts: Counts, tally: Tally) -> str:
+    """What is planned, or was done; "" for nothing."""
     if counts.planned:
-        parts.append(f"{count(tally.steps, 'step')} planned in {count(counts.planned, 'conversation')}")
-    elif tally.runs:
-        parts.append(f"{count(tally.steps, 'step')} taken in {count(counts.applied + counts.left, 'conversation')}")
-    if tally.errors and not counts.planned:
+        return f"{count(tally.steps, 'step')} planned in {count(counts.planned, 'conversation')}"
+    parts = [f"{count(tally.steps, 'step')} taken in {count(tally.changed, 'conversation')}"] if tally.changed else []
+    if tally.errors:
         parts.append(f"{count(tally.errors, 'error')} left")
-    return ", ".join(parts) or nothing
+    return ", ".join(parts)
 
 
 def _line_counts(counts: Counts) -> Iterator[str]:
@@ -177,13 +184,18 @@ def _line_counts(counts: Counts) -> Iterator[str]:
             yield f"{number:,} {word}"
 
 
-def _last_words(report: Report, tally: Tally) -> Iterator[str]:
+def _last_words(counts: Counts, tally: Tally) -> Iterator[str]:
     """What to type next."""
-    if tally.runs:
-        if report.command == "heal":
+    if tally.changed:
+        if tally.take_back:
             yield "To take it back:"
-            yield f"  {visible(tally.next_command)}"
+            yield f"  {visible(tally.take_back)}"
         yield "An agent that has it in memory must reopen it."
-    elif tally.next_command and (report.counts.planned or report.counts.held):
-        yield "Nothing was changed. To carry it out:" if report.counts.planned else "Nothing was changed. To go on:"
-        yield f"  {visible(tally.next_command)}"
+    elif counts.planned:
+        yield "Nothing was changed. To carry it out:"
+        yield f"  {visible(tally.go_on)}"
+    elif counts.held:
+        yield "Nothing was changed. To go on:"
+        # A rule that is named keeps all others out, so it is the last resort.
+        reasons = sorted(set(counts.held) - {"asked"}) or ["asked"]
+        yield f"  {visible(tally.go_on)} {' '.join(_option(reason, tally) for reason in reasons)}"

@@ -24,16 +24,16 @@ def looked_at(report: Report) -> str:
     return f"{what}, {size(counts.bytes)} in {where(report)}"
 
 
-def left_over(counts: Counts) -> Iterator[str]:
-    """What the rest of the report does not tell."""
+def left_over(counts: Counts, failed: str = "could not be read", skipped: str = "not looked at") -> Iterator[str]:
+    """What the rest of the report does not tell; `failed` and `skipped` say it of conversations."""
     if counts.unchanged:
         yield f"{count(counts.unchanged, 'conversation')} unchanged since an earlier run found nothing."
     if counts.accepted:
         yield f"{count(counts.accepted, 'finding')} accepted in the configuration."
     if counts.failed:
-        yield f"{count(counts.failed, 'conversation')} could not be read."
+        yield f"{count(counts.failed, 'conversation')} {failed}."
     if counts.skipped:
-        yield f"{count(counts.skipped, 'conversation')} not looked at."
+        yield f"{count(counts.skipped, 'conversation')} {skipped}."
     if counts.unlisted:
         yield f"{counts.unlisted} more counted but not listed (--limit)."
 

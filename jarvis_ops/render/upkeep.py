@@ -10,7 +10,7 @@ from jarvis_ops.model.plan import Step
 from jarvis_ops.model.report import GcOutcome, Outcome, RecoverOutcome, Report, RunOutcome
 from jarvis_ops.model.run import Freed
 from jarvis_ops.render.form import Form
-from jarvis_ops.render.phrases import count, left_over, looked_at, size, where
+from jarvis_ops.render.phrases import count, left_over, size, where
 from jarvis_ops.render.tables import GROUP_ABOVE, Line, add_row, name_of, new_table
 from jarvis_ops.render.tally import Tally
 from jarvis_ops.render.visible import visible
@@ -50,7 +50,8 @@ def recover_summary(report: Report, tally: Tally) -> list[str]:
         verdict = f"{count(report.counts.planned, 'conversation')} to recover"
     elif report.counts.applied:
         verdict = f"{count(report.counts.applied, 'conversation')} recovered"
-    return [f"{looked_at(report)}: {verdict}.", *left_over(report.counts), *_to_carry_out(report, tally)]
+    looked = f"{count(report.counts.conversations, 'conversation')} in {where(report)}"
+    return [f"{looked}: {verdict}.", *left_over(report.counts, "failed", "left alone"), *_to_carry_out(report, tally)]
 
 
 def what_was_done(steps: Iterable[Step]) -> str:
@@ -87,7 +88,7 @@ def runs_summary(report: Report, tally: Tally) -> list[str]:
         return [f"No run is remembered in {where(report)}."]
     lines = [f"{count(report.counts.conversations, 'change')} remembered in {where(report)}."]
     lines += left_over(report.counts)
-    return [*lines, f"To take one back: {visible(tally.next_command)}"]
+    return [*lines, f"To take one back: {visible(tally.take_back)}"]
 
 
 def gc_lines(outcome: Outcome, _: Form) -> Iterator[Line]:
@@ -132,4 +133,4 @@ def gc_summary(report: Report, tally: Tally) -> list[str]:
 def _to_carry_out(report: Report, tally: Tally) -> Iterator[str]:
     if report.status == "planned":
         yield "Nothing was changed. To carry it out:"
-        yield f"  {visible(tally.next_command)}"
+        yield f"  {visible(tally.go_on)}"

@@ -35,6 +35,8 @@ class Tree:
     """All records with an id, by number in file order. `add` them, then `settle` once; then the chain can be walked.
 
     Of `calls` and `results`, where a record has but one, in its first block and without a fault, only the id is kept.
+    `stored` are the parents as they are written, of those records that a compaction hangs elsewhere; the `fixed` ones
+    stay there whatever they say.
     """
 
     def __init__(self) -> None:
@@ -58,6 +60,8 @@ class Tree:
         self.leaves: list[Leaf] = []
         self.boundaries: dict[int, Message] = {}
         self.before_kept: dict[int, int] = {}
+        self.stored: dict[int, int] = {}
+        self.fixed: set[int] = set()
         self.file = ""
 
     def __len__(self) -> int:
@@ -126,12 +130,21 @@ class Tree:
                 continue
             tail = kept[-1]
             inside = set(kept)
+            listed = "preservedMessages" in ((boundary.marker or {}).get("compactMetadata") or {})
             self.before_kept[number] = self.parents[kept[0]]
             for child in range(number, len(self)):
                 if self.parents[child] == anchor and child not in inside:
-                    self.parents[child] = tail
+                    self.hang(child, tail)
             for child, parent in zip(kept, [anchor, *kept[:-1]], strict=True):
-                self.parents[child] = parent
+                if listed or self.parents[child] != parent:
+                    self.fixed.add(child)
+                self.hang(child, parent)
+
+    def hang(self, number: int, parent: int) -> None:
+        """Let a record hang elsewhere than it says."""
+        if self.parents[number] != parent:
+            self.stored.setdefault(number, self.parents[number])
+        self.parents[number] = parent
 
     def kept(self, boundary: Message) -> tuple[list[int], int | None]:
         """The records that a compaction kept, oldest first, and the record behind which they hang."""

@@ -20,7 +20,7 @@ from tests.plans.healing import LOG, Patient, errors
 
 # What nobody mends by itself: two records with one id, a wrong shape, a compaction that names nobody.
 LEFT = {"duplicate-id", "bad-shape", "compaction-dangling"}
-THOROUGH = settings(max_examples=150, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
+THOROUGH = settings(max_examples=700, derandomize=True, deadline=None, suppress_health_check=list(HealthCheck))
 
 
 def damaged(seed: int) -> bytes:
@@ -29,7 +29,7 @@ def damaged(seed: int) -> bytes:
     writer = JarvisWriter(rng, marks=rng.random() < 0.5).turns(1)
     for _ in range(rng.randint(1, 4)):
         writer.turns(rng.randrange(3))
-        with contextlib.suppress(ValueError):  # a fault that repeats a line may meet one that is broken
+        with contextlib.suppress(ValueError, IndexError):  # some faults want whole lines to work on
             rng.choice(ANYWHERE)(writer)
     writer.turns(rng.randrange(3))
     if rng.random() < 0.3:
@@ -68,7 +68,9 @@ def check_lines(before: bytes, patient: Patient) -> None:
         changed += not any(span.start <= place and place + len(line) <= span.end for span in spans)
         place += len(line)
     named = sum(edit.end > edit.start for repair in patient.done for edit in repair.edits)
-    joined = sum(repair.finding.facts.get("count", 1) - 1 for repair in patient.done if repair.finding.rule == "split-line")
+    joined = sum(
+        repair.finding.facts.get("count", 1) - 1 for repair in patient.done if repair.finding.rule == "split-line"
+    )
     assert changed <= named + joined
 
 
@@ -115,12 +117,13 @@ def records(content: bytes) -> list[dict[str, Any]]:
     return found
 
 
-def results(content: bytes) -> list[tuple[str, bool]]:
+def results(log: bytes) -> list[tuple[str, bool]]:
     """(call id, whether we made it) of all results."""
     found = []
-    for record in records(content):
+    for record in records(log):
         made = "jarvis_ops" in record
-        blocks = record.get("content") if isinstance(record.get("content"), list) else []
+        content = record.get("content")
+        blocks = content if isinstance(content, list) else []
         found += [(block["tool_use_id"], made) for block in blocks if block.get("type") == "tool_result"]
         if record.get("tool_call_id"):
             found.append((record["tool_call_id"], made))

@@ -30,6 +30,20 @@ ROWS: tuple[Rule, ...] = (
         "another copy or count of the same conversation shows.",
     ),
     Rule(
+        name="not-in-other",
+        severity="info",
+        group=HISTORY,
+        what="Messages of this conversation, or all of it, are not in the store that it is compared with. An archive or "
+        "a copy may simply be older.",
+    ),
+    Rule(
+        name="differs-from-other",
+        severity="warning",
+        group=HISTORY,
+        what="A message has the same id here and in the store that it is compared with, but says something else. One of "
+        "the two may have been mended since, or damaged.",
+    ),
+    Rule(
         name="missing-row",
         severity="error",
         group=HISTORY,

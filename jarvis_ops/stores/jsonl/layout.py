@@ -59,6 +59,15 @@ def list_folder(path: str) -> list[Entry]:
     return entries
 
 
+def names_in(path: str) -> list[str]:
+    """All names in a folder, hidden ones as well, sorted; none if there is no such folder. OSError otherwise."""
+    try:
+        with os.scandir(path) as found:
+            return sorted(each.name for each in found)
+    except (FileNotFoundError, NotADirectoryError):
+        return []
+
+
 def list_segments(path: str) -> SegmentListing:
     """The segments in a folder, in number order. No folder means no segments; other OSErrors are raised."""
     try:

@@ -1,0 +1,125 @@
+"""Brings a change that was begun to its end: done, or as if it had never been begun."""
+
+from __future__ import annotations
+
+from jarvis_ops.errors import BusyError
+from jarvis_ops.stores.disk import Status
+from jarvis_ops.stores.jsonl.compose import digest, remove_aside
+from jarvis_ops.stores.jsonl.journal import Journal, Swap, load, save
+from jarvis_ops.stores.jsonl.late import carry_over
+from jarvis_ops.stores.jsonl.ours import BACKUPS, JOURNAL, Files, Ours
+from jarvis_ops.stores.jsonl.swap import Places, inode_at, places_of
+from jarvis_ops.stores.jsonl.watch import Watch
+
+# How long (seconds) a writer that has found a file's name may take to open it: longer by orders of magnitude.
+GRACE = 0.05
+PATIENCE = 20
+
+
+def settle(disk: Files, ours: Ours, journal: Journal, like: Status, *, patient: bool = False) -> int:
+    """Finish a change whose new files are in their places; how many lines came late and were carried over.
+
+    A writer who is still at an old file is waited for a moment if `patient`; what he writes is then left to the next
+    start. OSError; BusyError if not `patient`.
+    """
+    for swap in journal.files:
+        _clear_names(disk, places_of(ours, swap), swap)
+    for folder in sorted({places_of(ours, swap).folder for swap in journal.files}):
+        disk.flush_folder(folder)
+    lines = 0
+    for attempt in range(PATIENCE if patient else 1):
+        try:
+            lines += carry_over(disk, ours, journal, like)
+            break
+        except BusyError:
+            if not patient:
+                raise
+            if attempt < PATIENCE - 1:
+                disk.pause(GRACE)
+    if journal.undoes is not None:
+        _mark(disk, ours, journal.undoes, like)
+    journal.state = "done"
+    save(disk, ours, journal, like)
+    return lines
+
+
+def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) -> None:
+    """Remove what was made for a change whose old files are in their places. OSError.
+
+    With `grace`, a writer who found a new file in its place a moment ago is given time to open it. BusyError if
+    somebody did, or has written to it: then all stays as it is, for `recover`.
+    """
+    waiting = [(places, swap) for swap in journal.files if disk.status((places := places_of(ours, swap)).waiting)]
+    if journal.state == "ready":
+        if grace and waiting:
+            disk.pause(GRACE)
+        for places, swap in waiting:
+            _check_untouched(disk, places, swap)
+    folders = sorted({places_of(ours, swap).folder for swap in journal.files})
+    for folder in folders if journal.state == "ready" else ():
+        disk.flush_folder(folder)
+    for swap in journal.files:
+        _remove_waiting(disk, places_of(ours, swap), swap)
+    for folder in folders:
+        disk.flush_folder(folder)
+    for swap in journal.files:
+        places = places_of(ours, swap)
+        if inode_at(disk, places.backup) == swap.old == inode_at(disk, places.live):
+            disk.remove(places.backup)
+    remove_aside(disk, ours, journal.run)
+
+
+def forget(disk: Files, ours: Ours, run: str) -> None:
+    """Remove the journal of a run that changed nothing, and what folders of ours are empty then. OSError."""
+    if disk.status(ours.journal(run)) is not None:
+        disk.remove(ours.journal(run))
+    for name in ("quarantine", BACKUPS, JOURNAL):
+        folder = ours.inside(name)
+        if disk.status(folder) is not None and not disk.names(folder):
+            disk.remove_folder(folder)
+
+
+def _clear_names(disk: Files, places: Places, swap: Swap) -> None:
+    """Take from both files the names that they had on the way; the old one keeps the one among the backups."""
+    if inode_at(disk, places.waiting) == swap.old != inode_at(disk, places.backup):
+        disk.rename(places.waiting, places.backup)
+        disk.flush_folder(places.backup.rpartition("/")[0])
+    for name in (places.waiting, places.spare):
+        if inode_at(disk, name) in {swap.old, inode_at(disk, places.live)} - {None}:
+            disk.remove(name)
+
+
+def _check_untouched(disk: Files, places: Places, swap: Swap) -> None:
+    """BusyError unless what waits is, byte for byte, what we wrote, and nobody is about to add to it."""
+    watch = Watch(disk, places.waiting)
+    try:
+        if watch.seen.inode != swap.new:
+            return
+        watch.check_free()
+        now = disk.status_of(watch.descriptor).size
+        if now != swap.new_size or digest(disk, watch.descriptor, now) != swap.new_digest:
+            raise BusyError(f"a program has written to what was to become {swap.file}")
+    finally:
+        watch.close()
+
+
+def _remove_waiting(disk: Files, places: Places, swap: Swap) -> None:
+    """Remove what waits, and the spare name; a name that is the last one of an old file becomes its backup."""
+    if inode_at(disk, places.waiting) == swap.old and inode_at(disk, places.backup) is None:
+        disk.rename(places.waiting, places.backup)
+    for name in (places.waiting, places.spare):
+        if disk.status(name) is not None:
+            disk.remove(name)
+
+
+def _mark(disk: Files, ours: Ours, run: str, like: Status) -> None:
+    """Let the journal of a run say that it was taken back; what it had taken back itself is in force again."""
+    if disk.status(ours.journal(run)) is None:
+        return
+    taken_back = load(disk, ours.journal(run))
+    if taken_back.undoes is not None and disk.status(ours.journal(taken_back.undoes)) is not None:
+        again = load(disk, ours.journal(taken_back.undoes))
+        again.state = "done"
+        save(disk, ours, again, like)
+    taken_back.state = "undone"
+    save(disk, ours, taken_back, like)
