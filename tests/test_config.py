@@ -17,6 +17,7 @@ turn-timeout = "10m"
 assume_idle = true
 open-call-timeout = "2h"
 test_prefixes = ["try-"]
+memory-dirs = ["/srv/memory", "~/notes"]
 
 [limits]
 long-line = "16MiB"
@@ -33,6 +34,7 @@ def test_a_whole_file() -> None:
     assert config.defaults == {"store": "/srv/sessions", "turn_timeout": "10m", "assume_idle": True}
     assert config.open_call_timeout == 7_200_000
     assert config.test_prefixes == ("try-",)
+    assert config.memory_dirs == ("/srv/memory", str(Path("~/notes").expanduser()))
     assert config.limits == {"long_line": 16 << 20}
     assert config.accept == (Accept(conversation="c1", rule="torn-tail", until="2027-01-31"),)
 
@@ -50,6 +52,10 @@ def test_a_whole_file() -> None:
         (b'[limits]\nlong_line = "much"', ("limits", "much")),
         (b"limits = 3", ("limits", "table")),
         (b'test_prefixes = "a"', ("test_prefixes", "list")),
+        (b'memory_dirs = "/m"', ("memory_dirs", "list")),
+        (b'memory_dirs = ["notes"]', ("memory_dirs", "'notes'", "begins with /")),
+        (b'memory_dirs = [""]', ("memory_dirs", "text")),
+        (b'memory_dir = ["/m"]', ("'memory_dir'", "'memory_dirs'")),
         (b"accept = 3", ("accept",)),
         (b"[[accept]]\n", ("accept", "at least one")),
         (b'[[accept]]\nrul = "x"', ("'rul'", "'rule'")),

@@ -97,13 +97,16 @@ class Reporting:
         counts.accepted += outcome.accepted
         for finding in outcome.findings:
             counts.findings[finding.rule] = counts.findings.get(finding.rule, 0) + 1
-            self._fails = self._fails or finding.severity in self._failing
-        if isinstance(outcome, HealOutcome) and outcome.status not in ("skipped", "failed"):
+        # What is wrong with a conversation that was left alone is for another run to mend.
+        left_alone = isinstance(outcome, HealOutcome) and outcome.status in ("skipped", "failed")
+        if not left_alone:
+            self._fails = self._fails or any(one.severity in self._failing for one in outcome.findings)
+            self.tally.add(outcome)
+        if isinstance(outcome, HealOutcome) and not left_alone:
             for name in LINES:
                 setattr(counts, name, getattr(counts, name) + getattr(outcome, name))
             for reason, number in outcome.held.items():
                 counts.held[reason] = counts.held.get(reason, 0) + number
-        self.tally.add(outcome)
 
     def _note(self, problem: Problem, code: int | None = None) -> None:
         self.report.errors.append(problem)

@@ -62,6 +62,7 @@ class Undoing:
         inventory = store.inventory()
         entries = self._entries(store, inventory)
         self._errand.reporting.expected = len(entries)
+        self._errand.reporting.tally.undoes = wanted.run
         return self._undo(store, inventory, entries, manner)
 
     def _entries(self, store: WritableStore, inventory: Inventory) -> list[Run]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from array import array
 from bisect import bisect_left
 from collections.abc import Collection, Iterator, Sequence
@@ -15,7 +16,7 @@ from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position, Record
 from jarvis_ops.model.settings import Settings
-from jarvis_ops.operations.elsewhere import Counterparts, made_up
+from jarvis_ops.operations.elsewhere import Counterparts, made_up, without_nul
 from jarvis_ops.operations.judge import dialect_of
 from jarvis_ops.operations.reading import Reading
 from jarvis_ops.rules.findings import found
@@ -38,9 +39,9 @@ class Side(NamedTuple):
     name: str = ""
 
     def messages(self) -> Iterator[tuple[int, Record, Message]]:
-        """What was said, with the hash of its identity: its id, else its line. Markers and what repairs put in are left out.
+        """What was said, with the hash of its identity: its id, else its line.
 
-        UnreadableError or UnknownDialectError if it cannot be read.
+        Markers, and what a repair put in, are left out. UnreadableError or UnknownDialectError if it cannot be read.
         """
         with self.store.open(self.conversation) as snapshot:
             dialect = dialect_of(snapshot, self.conversation, self.settings)
@@ -183,26 +184,37 @@ def tally(side: Side, keys: Collection[int]) -> Tally:
 
 
 def unequal(here: Side, there: Side, keys: Collection[int]) -> set[int]:
-    """Those identities of which the two sides have no content in common, however it is spelled."""
-    if not keys:
-        return set()
-    contents = {hash((key, content(record.raw))) for key, record, _ in there.messages() if key in keys}
-    shared = {key for key, record, _ in here.messages() if key in keys and hash((key, content(record.raw))) in contents}
+    """Those identities of which the two sides have no content in common, however it is spelled.
+
+    A record that stands in pieces in a damaged line is not among them: the damage is a finding of its own.
+    """
+    theirs = {hash(one) for one in contents(there, keys)}
+    shared = {key for key, said in contents(there, keys) if said is None}
+    shared |= {key for key, said in contents(here, keys) if said is None or hash((key, said)) in theirs}
     return set(keys) - shared
+
+
+def contents(side: Side, keys: Collection[int]) -> Iterator[tuple[int, bytes | None]]:
+    """What one side says under these identities."""
+    for key, record, _ in side.messages() if keys else ():
+        if key in keys:
+            yield key, content(record.raw)
 
 
 def identity(record: Record, message: Message) -> int:
     """What tells a message from the others of its conversation, as a hash."""
-    return hash(message.id if message.id is not None else record.raw.strip())
+    return hash(message.id if message.id is not None else without_nul(record.raw).strip())
 
 
-def content(raw: bytes) -> bytes:
-    """What a line says, whatever the order of its keys and the way in which its text is escaped."""
-    value = parse(raw)
+def content(raw: bytes) -> bytes | None:
+    """What a line says, whatever the order of its keys and the way in which it is spelled; None if it is not whole."""
+    value = parse(without_nul(raw))
+    if value is None:
+        return None
     try:
         return orjson.dumps(value, option=orjson.OPT_SORT_KEYS)
-    except (orjson.JSONEncodeError, RecursionError):
-        return raw.strip()  # half a surrogate pair, or a number that fits nowhere
+    except orjson.JSONEncodeError:  # half a surrogate pair, or a number of more digits than usual
+        return json.dumps(value, sort_keys=True).encode()
 
 
 def against(

@@ -42,9 +42,9 @@ def name_of(conversation: Conversation) -> str:
     return conversation.id.rpartition("/")[2]
 
 
-def is_ending(ending: str, whole: str) -> bool:
+def is_ending(ending: str, name: str) -> bool:
     """Whether an id is the end of another one, from a "/" on."""
-    return whole.endswith("/" + ending)
+    return name.endswith("/" + ending)
 
 
 def in_project(conversation: Conversation) -> str:
@@ -64,18 +64,24 @@ def results_in(
         dialect = dialect_of(snapshot, conversation, settings)
         for record, message in Reading(snapshot, dialect, settings.limits):
             wanted_here = [one for one in message.results if one.id in wanted and one.id not in found]
-            value = parse(record.raw) if wanted_here else None
+            raw = without_nul(record.raw) if wanted_here else b""
+            value = parse(raw)
             if value is None:
                 continue
             line = Line(record, value, message)
-            found |= {str(one.id): record.raw for one in wanted_here if not Result(line, one.path).placeholder}
+            found |= {str(one.id): raw for one in wanted_here if not Result(line, one.path).placeholder}
     return found
+
+
+def without_nul(raw: bytes) -> bytes:
+    """The record of a line without what a power cut may have left in it."""
+    return raw.replace(b"\0", b"")
 
 
 def made_up(raw: bytes) -> bool:
     """Whether a record was put in by a repair."""
     if b"jarvis_ops" not in raw:
         return False
-    value = parse(raw)
+    value = parse(without_nul(raw))
     mark = value.get("jarvis_ops") if value is not None else None
     return isinstance(mark, dict) and mark.get("synthetic") is True

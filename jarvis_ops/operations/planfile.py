@@ -53,7 +53,8 @@ def _change(entry: dict[str, Any], inventory: Inventory) -> Change:
     conversation = next((one for one in inventory.conversations if one.id == name), None)
     if conversation is None:
         raise StaleError(f"the plan is for {name!r}, which is not in this store; make a new plan")
-    change = msgspec.convert({**entry, "conversation": msgspec.to_builtins(conversation)}, Change)
+    own = {"command": "heal", "undoes": None, "conversation": msgspec.to_builtins(conversation)}
+    change = msgspec.convert({**entry, **own}, Change)
     _check(change)
     return change
 

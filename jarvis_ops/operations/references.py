@@ -36,10 +36,10 @@ WORD = re.compile(rb"[\w\x80-\xff-]+")
 
 
 class Reference(NamedTuple):
-    """A file, and in how many of its lines (or records) something is named; `fault` says why it could not be read."""
+    """A file, and how many of its lines (values, in metadata) name something; `fault` says why it cannot be read."""
 
     file: str
-    count: int
+    lines: int
     fault: str = ""
 
 
@@ -75,7 +75,7 @@ class Lookups:
                 raise ConfigurationError(f"memory_dirs names {path!r}, and there is no such folder")
 
     def naming(self, conversation: Conversation, ids: Collection[str]) -> list[Reference]:
-        """Where any of these ids of records or calls of a conversation is named; `count` sums up over all of them.
+        """Where any of these ids of records or calls of a conversation is named; `lines` add up over all of them.
 
         UnreadableError if the conversation itself cannot be read.
         """
@@ -84,7 +84,7 @@ class Lookups:
         wanted = frozenset(ids)
         found = [*self._in_log(conversation, wanted), *self._in_companions(conversation, wanted)]
         found += self._in_texts(conversation, wanted)
-        return [one for one in found if one.count or one.fault]
+        return [one for one in found if one.lines or one.fault]
 
     def _in_log(self, conversation: Conversation, ids: frozenset[str]) -> Iterator[Reference]:
         """Records that stay, and point to one of those."""

@@ -7,16 +7,17 @@ from typing import Any
 
 from jarvis_ops.dialects.blocks import milliseconds
 from jarvis_ops.model.conversation import Conversation
+from jarvis_ops.model.message import Message
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.surroundings import Surroundings
 from jarvis_ops.rules.turns import Turns
 from jarvis_ops.stores.agentlock import live_lock
 from jarvis_ops.stores.base import Snapshot, Store
 from jarvis_ops.stores.jsonl.bundle import LOCK, LOG
-from jarvis_ops.stores.jsonl.openfiles import writers_of
+from jarvis_ops.stores.jsonl.processes import open_for_writing
 
 
-def sign_of_life(  # noqa: PLR0911 - one answer for each sign
+def sign_of_life(
     metadata: Mapping[str, Any] | None,
     turns: Turns,
     settings: Settings,
@@ -45,6 +46,11 @@ def sign_of_life(  # noqa: PLR0911 - one answer for each sign
     accepted = turns.accepted
     if accepted is not None and accepted.time is not None and settings.now - accepted.time < settings.turn_timeout:
         return "a turn was accepted and has not ended"
+    return young_end(last, settings, open_calls=open_calls)
+
+
+def young_end(last: Message | None, settings: Settings, *, open_calls: bool) -> str:
+    """That the last message is one behind which more is to come, and too young to say that it does not."""
     if last is None or last.time is None:
         return ""
     age = settings.now - last.time
@@ -76,7 +82,6 @@ def writing(snapshot: Snapshot) -> str:
     """Who has the log open for writing: by a lease, or by the open files where there is none."""
     held = snapshot.writer()
     if held is None and snapshot.parts:
-        part = snapshot.parts[-1]
-        pids = writers_of((part.device, part.inode)).pids
+        pids = open_for_writing(snapshot.parts[-1]).pids
         return f"process {pids[0]} has its log open for writing" if pids else ""
     return "a program has its log open for writing" if held else ""

@@ -32,7 +32,8 @@ class Surroundings(msgspec.Struct, frozen=True):
 def look_around(store: Store, inventory: Inventory, settings: Settings) -> Surroundings:
     """Read the registry of running agents, where the store has one.
 
-    On Linux its `procStart` is when the process began, as the kernel counts it; elsewhere it is a date and not compared.
+    On Linux its `procStart` is when the process began, as the kernel counts it; elsewhere it is a date, and not
+    compared.
     """
     live: dict[str, str] = {}
     young: dict[str, str] = {}

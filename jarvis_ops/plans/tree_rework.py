@@ -49,6 +49,9 @@ class Rework:
         links = self.links
         above = heir_of(links, number)
         children = [child for child in links.children(number) if links.free(child)]
+        behind = links.main.behind(number)
+        if links.stored(number) == parent or (behind != NONE and behind not in children):
+            raise UnmendableError("a compaction keeps it where it stands")
         if above == LOST and children:
             raise UnmendableError(NO_HEIR)
         for child in children:

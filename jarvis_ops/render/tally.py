@@ -12,9 +12,9 @@ class Tally:
     """Sums over the outcomes of a run. `severities` has the gravest severity with which each rule was found.
 
     `errors` counts findings that are errors, `steps` those that are planned or were taken, `changed` conversations in
-    which they were, `asked` rules whose repairs wait to be named. `files` and `freeable` (bytes) are what our own
-    folders hold from `before` an instant, by kind. `go_on` is the command that carries a plan out, `take_back` the one
-    that undoes what was done.
+    which they were, `asked` rules whose repairs wait to be named. `undoes` is the run that is taken back. `files` and
+    `freeable` (bytes) are what our own folders hold from `before` an instant, by kind. `go_on` is the command that
+    carries a plan out, `take_back` the one that undoes what was done.
     """
 
     def __init__(self) -> None:
@@ -46,7 +46,6 @@ class Tally:
 
     def _add_change(self, outcome: HealOutcome) -> None:
         self.changed += outcome.run is not None
-        self.undoes = outcome.undoes or ""
         self.asked |= {step.rule for step in outcome.steps if step.held == "asked"}
         if outcome.run is not None or outcome.status == "planned":
             self.steps += sum(step.held is None for step in outcome.steps)

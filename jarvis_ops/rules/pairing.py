@@ -146,8 +146,7 @@ class Pairing:
                 self.report("misplaced-result", at, call_id, detail, call=call.at)
                 return
             if call.split and self.boundary is not None:
-                detail = f"the compaction has call {call_id} on one side and its result on the other"
-                self.report("pair-split", self.boundary, call_id, detail, first=call.at, result=at)
+                self.cut_apart(call, at, self.boundary)
             elif self.between is not None:
                 self.misplaced(call_id, at, call.at, self.between)
         elif call_id in self.done:
@@ -162,6 +161,11 @@ class Pairing:
         where = f"; line {between.line} stands between" if between is not None and between.line else ""
         detail = f"the result of call {call_id} does not follow its call{in_line(call)}{where}"
         self.report("misplaced-result", at, call_id, detail, call=call)
+
+    def cut_apart(self, call: Call, at: Position, boundary: Position) -> None:
+        """Report a pair whose call is compacted and whose result, at `at`, is not."""
+        detail = f"the compaction has call {call.id} on one side and its result on the other"
+        self.report("pair-split", boundary, call.id, detail, first=call.at, result=at)
 
     def close(self) -> None:
         """The answer is over: what is still open stays unanswered."""
@@ -201,7 +205,11 @@ class Pairing:
                 # The nearest result behind the call, else the nearest before it.
                 place = bisect_left(mine, call.order, key=lambda stray: stray.order)
                 match = mine.pop(min(place, len(mine) - 1))
-                self.misplaced(call.id, match.at, call.at)
+                if call.compacted and not match.compacted and self.boundary is not None:
+                    self.compacted = False
+                    self.cut_apart(call, match.at, self.boundary)
+                else:
+                    self.misplaced(call.id, match.at, call.at)
             elif frontier and call.id in last:
                 self.report("open-call", call.at, call.id, f"call {call.id} has no result yet: {frontier}")
             elif results_known:

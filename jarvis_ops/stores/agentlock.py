@@ -1,4 +1,4 @@
-"""Lock files in which an agent writes who it is, as OpenClaw does; and whether the process that is named still lives."""
+"""Lock files in which an agent writes who it is, as OpenClaw does; and whether the process that it names lives."""
 
 from __future__ import annotations
 

@@ -204,7 +204,7 @@ def blocks(disk: Disk, descriptor: int, start: int, end: int) -> Iterator[bytes]
         start += len(block)
 
 
-def replace(  # noqa: PLR0913 - what to write, where, whose it is, and on what
+def replace(
     disk: Disk, path: str, data: bytes, *, temporary: str, mode: int = 0o600, like: Status | None = None
 ) -> None:
     """Let `path` hold exactly `data`, by way of `temporary`, a name in the same folder; see `replace_file`."""

@@ -29,6 +29,12 @@ def report_of(run: Run, command: str, store: Path, *options: str) -> dict[str, A
     return report
 
 
+def name_in(report: dict[str, Any]) -> str:
+    """The name of the run that a report is about."""
+    (name,) = {one["run"] for one in report["outcomes"]} - {None}
+    return str(name)
+
+
 def lossy(folder: Path) -> Path:
     """A result that no call asked for, between two turns."""
     stray = message(3, "tool", tool_call_id="call_9", name="search", is_error=False)
@@ -53,7 +59,10 @@ def test_a_plan_and_what_it_becomes(run: Run, store: Path) -> None:
     assert (done["counts"]["lines_kept"], done["counts"]["lines_added"]) == (4, 1)
     assert set(first.splitlines()) < set((store / "broken.jsonl").read_bytes().splitlines())
     assert run("verify-pairs", "--store", str(store)).returncode == 0
-    assert report_of(run, "heal", store, "--all", "--apply")["counts"]["clean"] == 2
+    healed = (store / "broken.jsonl").read_bytes()
+    again = report_of(run, "heal", store, "--all", "--apply")
+    assert (again["exit_code"], again["counts"]["applied"]) == (0, 0)
+    assert (store / "broken.jsonl").read_bytes() == healed
 
 
 def test_what_is_said_after_a_repair(run: Run, store: Path) -> None:

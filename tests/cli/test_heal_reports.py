@@ -30,7 +30,7 @@ def told(capfd: pytest.CaptureFixture[str]) -> Any:
     def tell(outcomes: Iterable[Outcome], form: Form | None = None, command: str = "heal") -> Told:
         report = LOOKS[command].report(command=command, store="sessions", store_from="flag --store")
         reporting = Reporting(report, form or Form())
-        reporting.tally.go_on, reporting.tally.take_back = GO_ON, TAKE_BACK
+        reporting.tally.go_on, reporting.tally.take_back, reporting.tally.undoes = GO_ON, TAKE_BACK, RUN
         for outcome in outcomes:
             reporting.add(outcome)
         reporting.settle()

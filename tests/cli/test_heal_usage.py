@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 
 import orjson
@@ -92,7 +93,7 @@ def test_a_plan_is_printed_and_nothing_is_changed(run: Run, store: Path, options
     lines = done.stdout.decode().splitlines()
     assert lines[0].startswith("broken.jsonl:2: safe insert unanswered-call ")
     assert "1 step planned in 1 conversation." in lines[1]
-    typed = " ".join(word for word in options if word != "-n")
+    typed = shlex.join(word for word in options if word != "-n")
     asked = f"{typed} --store {store}" if options == ("broken",) else f"--store {store} {typed}"
     assert lines[-2:] == ["Nothing was changed. To carry it out:", f"  jarvis-ops heal {asked} --apply"]
     assert contents(store) == before

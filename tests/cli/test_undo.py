@@ -8,14 +8,14 @@ import orjson
 
 from tests.cli.conftest import Run
 from tests.cli.made import conversation, damage, message
-from tests.cli.test_heal import report_of
+from tests.cli.test_heal import name_in, report_of
 
 
 def mend(run: Run, store: Path) -> str:
     """The name of the run that has mended the store."""
     report = report_of(run, "heal", store, "--all", "--apply")
     assert report["exit_code"] == 0
-    return str(report["outcomes"][0]["run"])
+    return name_in(report)
 
 
 def test_a_run_is_taken_back_when_told_so(run: Run, store: Path) -> None:

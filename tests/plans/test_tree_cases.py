@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Mapping
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -19,7 +21,7 @@ class Want(NamedTuple):
 
     case: str
     asked: tuple[str, ...] = ()
-    relinked: dict[int, int | str] = {}
+    relinked: Mapping[int, int | str] = MappingProxyType({})
     gone: tuple[int, ...] = ()
     new_after: tuple[int, ...] = ()
     reachable: tuple[int, int] = (0, 0)
@@ -72,7 +74,9 @@ def test_a_case_heals_line_by_line(want: Want) -> None:
         to = want.relinked[number]
         target = json.loads(new[made[0] if to == "new" else places[int(to)]])["uuid"]
         assert parent_of(new[at]) == target
-        assert new[at] == before.replace(f'"parentUuid":"{parent_of(before)}"'.encode(), f'"parentUuid":"{target}"'.encode())
+        assert new[at] == before.replace(
+            f'"parentUuid":"{parent_of(before)}"'.encode(), f'"parentUuid":"{target}"'.encode()
+        )
     for at, after in zip(made, want.new_after, strict=True):
         check_made(json.loads(new[at]), json.loads(old[after - 1]))
     assert (patient.first.reachable, patient.look.reachable) == want.reachable
@@ -102,6 +106,6 @@ def test_the_torn_piece_of_a_glued_line_goes_and_the_records_stay() -> None:
 def test_half_a_character_is_replaced_in_place() -> None:
     content = (CASES / "40-claude-lone-surrogate/input.jsonl").read_bytes()
     patient = Patient(content, session=SESSION).heal()
-    assert patient.content == content.replace(rb"\ud83d ", rb"\ufffd ") or len(patient.content) == len(content)
-    assert patient.lines[:2] == content.splitlines(keepends=True)[:2]
+    first, second, third = content.splitlines(keepends=True)
+    assert patient.lines == [first, second, third.replace(rb"\ud83d", rb"\ufffd")]
     assert patient.errors == []

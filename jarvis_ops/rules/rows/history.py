@@ -33,15 +33,15 @@ ROWS: tuple[Rule, ...] = (
         name="not-in-other",
         severity="info",
         group=HISTORY,
-        what="Messages of this conversation, or all of it, are not in the store that it is compared with. An archive or "
-        "a copy may simply be older.",
+        what="Messages of this conversation, or all of it, are not in the store that it is compared with. An archive "
+        "or a copy may simply be older.",
     ),
     Rule(
         name="differs-from-other",
         severity="warning",
         group=HISTORY,
-        what="A message has the same id here and in the store that it is compared with, but says something else. One of "
-        "the two may have been mended since, or damaged.",
+        what="A message has the same id here and in the store that it is compared with, but says something else. One "
+        "of the two may have been mended since, or damaged.",
     ),
     Rule(
         name="missing-row",

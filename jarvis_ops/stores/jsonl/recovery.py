@@ -39,10 +39,8 @@ def recover(disk: Files, ours: Ours, conversation: str) -> list[Recovered]:
     for run, path in [*_unborn(disk, ours)]:
         disk.remove(path)
         done.append(Recovered(run, conversation, "it had not begun to change anything"))
-    for journal in [*journals(disk, ours)]:
-        if _is_open(disk, ours, journal):
-            done.append(Recovered(journal.run, conversation, _deal_with(disk, ours, journal)))
-    return done
+    left = [journal for journal in journals(disk, ours) if _is_open(disk, ours, journal)]
+    return done + [Recovered(journal.run, conversation, _deal_with(disk, ours, journal)) for journal in left]
 
 
 def _is_open(disk: Files, ours: Ours, journal: Journal) -> bool:

@@ -8,6 +8,7 @@ backups, and whoever comes after us can tell from the journal, the names and the
 from __future__ import annotations
 
 import contextlib
+
 from jarvis_ops.errors import OpsError, RefusedError, StaleError
 from jarvis_ops.model.plan import Change
 from jarvis_ops.model.run import Applied
@@ -30,7 +31,7 @@ from jarvis_ops.stores.jsonl.ours import (
     real_files,
     temporary_name,
 )
-from jarvis_ops.stores.jsonl.settle import forget, settle, withdraw
+from jarvis_ops.stores.jsonl.settle import clear_names, forget, settle, withdraw
 from jarvis_ops.stores.jsonl.swap import places_of, swap_all
 from jarvis_ops.stores.jsonl.watch import Watch
 
@@ -70,7 +71,13 @@ class Rewrite:
             except BaseException:
                 self._withdraw()
                 raise
-        return Applied(level, settle(self.disk, self.ours, self.journal, self._like(), patient=True))
+            try:
+                return Applied(level, settle(self.disk, self.ours, self.journal, self._like(), patient=True))
+            except BaseException:
+                # The change is made, and the next start finishes it; but no hidden name is to stay until then.
+                with contextlib.suppress(OSError):
+                    clear_names(self.disk, self.ours, self.journal)
+                raise
 
     def _olds(self) -> list[Watch]:
         return [self.sources[content.file] for content in self.change.contents]

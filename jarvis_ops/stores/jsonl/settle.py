@@ -22,8 +22,7 @@ def settle(disk: Files, ours: Ours, journal: Journal, like: Status, *, patient: 
     A writer who is still at an old file is waited for a moment if `patient`; what he writes is then left to the next
     start. OSError; BusyError if not `patient`.
     """
-    for swap in journal.files:
-        _clear_names(disk, places_of(ours, swap), swap)
+    clear_names(disk, ours, journal)
     for folder in sorted({places_of(ours, swap).folder for swap in journal.files}):
         disk.flush_folder(folder)
     lines = 0
@@ -41,6 +40,18 @@ def settle(disk: Files, ours: Ours, journal: Journal, like: Status, *, patient: 
     journal.state = "done"
     save(disk, ours, journal, like)
     return lines
+
+
+def clear_names(disk: Files, ours: Ours, journal: Journal) -> None:
+    """Take from all files the names that they had on the way; an old one keeps the one among the backups. OSError."""
+    for swap in journal.files:
+        places = places_of(ours, swap)
+        if inode_at(disk, places.waiting) == swap.old != inode_at(disk, places.backup):
+            disk.rename(places.waiting, places.backup)
+            disk.flush_folder(ours.inside(BACKUPS))
+        for name in (places.waiting, places.spare):
+            if inode_at(disk, name) in {swap.old, inode_at(disk, places.live)} - {None}:
+                disk.remove(name)
 
 
 def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) -> None:
@@ -77,16 +88,6 @@ def forget(disk: Files, ours: Ours, run: str) -> None:
         folder = ours.inside(name)
         if disk.status(folder) is not None and not disk.names(folder):
             disk.remove_folder(folder)
-
-
-def _clear_names(disk: Files, places: Places, swap: Swap) -> None:
-    """Take from both files the names that they had on the way; the old one keeps the one among the backups."""
-    if inode_at(disk, places.waiting) == swap.old != inode_at(disk, places.backup):
-        disk.rename(places.waiting, places.backup)
-        disk.flush_folder(places.backup.rpartition("/")[0])
-    for name in (places.waiting, places.spare):
-        if inode_at(disk, name) in {swap.old, inode_at(disk, places.live)} - {None}:
-            disk.remove(name)
 
 
 def _check_untouched(disk: Files, places: Places, swap: Swap) -> None:

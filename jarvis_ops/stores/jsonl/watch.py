@@ -44,6 +44,14 @@ class Watch:
         self.guard()
         self.let_go()
 
+    def is_free(self) -> bool:
+        """Whether nobody writes, as far as can be told."""
+        try:
+            self.check_free()
+        except BusyError:
+            return False
+        return True
+
     def disturbed(self) -> bool:
         """Whether somebody waits to write, or has written since this file was opened."""
         if self._leased and self._disk.waiting(self.descriptor):
