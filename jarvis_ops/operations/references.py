@@ -25,7 +25,7 @@ POINTERS = (
 )  # fmt: skip
 # Fields that hold such names somewhere inside.
 HOLDERS = ("compactMetadata", "snapshot")
-MARKS = tuple(f'"{key}"'.encode() for key in (*POINTERS, *HOLDERS))
+POINTING = re.compile(b'"(?:%b)"' % "|".join((*POINTERS, *HOLDERS)).encode())
 # The agent's own files that may name records.
 LOOK_UPS = ("claude-history", "claude-index")
 TEXT_FILES = (".json", ".jsonl", ".md", ".markdown")
@@ -91,7 +91,7 @@ class Lookups:
         counts: dict[str, int] = {}
         with self._store.open(conversation) as snapshot:
             for record in snapshot.records():
-                if any(mark in record.raw for mark in MARKS) and points(parse(record.raw), ids):
+                if POINTING.search(record.raw) and points(parse(record.raw), ids):
                     counts[record.file] = counts.get(record.file, 0) + 1
         yield from (Reference(file, count) for file, count in counts.items())
 

@@ -48,8 +48,7 @@ class Rework:
         """Hang a record on one of another way; what hung on it stays where it was."""
         links = self.links
         above = heir_of(links, number)
-        children = [child for child in links.children(number) if links.free(child)]
-        behind = links.main.behind(number)
+        children, behind = links.children(number), links.main.behind(number)
         if links.stored(number) == parent or (behind != NONE and behind not in children):
             raise UnmendableError("a compaction keeps it where it stands")
         if above == LOST and children:

@@ -143,7 +143,8 @@ def remarks_table(told: Iterable[tuple[HealOutcome, Line]]) -> Table:
 def heal_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of a repair or of its plan."""
     counts = report.counts
-    lines = [f"{looked_at(report)}: {_verdict(counts, tally) or 'nothing to mend'}."]
+    nothing = "nothing that may be mended" if counts.held else "nothing to mend"
+    lines = [f"{looked_at(report)}: {_verdict(counts, tally) or nothing}."]
     if tally.steps and counts.lines_kept:
         lines.append(f"Lines: {', '.join(_line_counts(counts))}.")
     for reason, number in sorted(counts.held.items()):

@@ -2,11 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from typing import Self
 
 from tests.crash.model import MemoryDisk, Node
-
-Mark = Callable[[bytes], None]
 
 
 class Writer:
@@ -23,6 +21,7 @@ class Writer:
         self.now = -1
         self.written: list[bytes] = []
         self.sure: list[bytes] = []
+        self.waiting: int | None = None
 
     def step(self) -> None:
         self.now += 1
@@ -31,14 +30,19 @@ class Writer:
     def act(self) -> None:
         """What it does before this step."""
 
-    def find(self) -> Node:
-        return self.disk.node_at(self.path)
-
-    def open(self, node: Node, then: Callable[[Node], None]) -> None:
+    def open(self, node: Node) -> None:
         if node.leased:
-            node.queue.append(then)
+            self.waiting = node.number
+            node.queue.append(self.opened_at_last)
         else:
-            then(node)
+            self.opened(node)
+
+    def opened_at_last(self, node: Node) -> None:
+        self.waiting = None
+        self.opened(node)
+
+    def opened(self, node: Node) -> None:
+        self.line(node)
 
     def line(self, node: Node) -> None:
         line = b'{"id":"w%d"}\n' % len(self.written)
@@ -50,6 +54,18 @@ class Writer:
     def end(self) -> None:
         """The program ends."""
 
+    def survivor(self, disk: MemoryDisk) -> Self:
+        """The same program after we were killed: what it waited for is there."""
+        twin = type(self)(disk, self.path, self.at)
+        twin.now, twin.written, twin.sure = self.now, [*self.written], [*self.sure]
+        self.hand_on(twin)
+        if self.waiting is not None:
+            twin.opened(disk.nodes[self.waiting])
+        return twin
+
+    def hand_on(self, twin: Self) -> None:
+        """Give a survivor what is known besides."""
+
 
 class Reopener(Writer):
     """Opens, appends a line and closes; and again some steps later."""
@@ -58,7 +74,7 @@ class Reopener(Writer):
 
     def act(self) -> None:
         if self.now in {self.at, self.at + self.again}:
-            self.open(self.find(), self.line)
+            self.open(self.disk.node_at(self.path))
 
 
 class Hasty(Reopener):
@@ -77,22 +93,26 @@ class Dawdler(Writer):
 
     def __init__(self, disk: MemoryDisk, path: str, at: int) -> None:
         super().__init__(disk, path, at)
-        self.found: Node | None = None
+        self.found: int | None = None
         disk.at_pause.append(self.go_on)
 
     def act(self) -> None:
         if self.now == self.at:
-            self.found = self.find()
+            self.found = self.disk.node_at(self.path).number
         if self.now == self.at + self.late:
             self.go_on()
 
     def go_on(self) -> None:
         if self.found is not None:
-            node, self.found = self.found, None
-            self.open(node, self.line)
+            number, self.found = self.found, None
+            self.open(self.disk.nodes[number])
 
     def end(self) -> None:
         self.go_on()
+
+    def hand_on(self, twin: Self) -> None:
+        twin.found = self.found
+        twin.go_on()
 
 
 class Slowpoke(Dawdler):
@@ -110,7 +130,7 @@ class Holder(Writer):
 
     def act(self) -> None:
         if self.now == self.at:
-            self.open(self.find(), self.opened)
+            self.open(self.disk.node_at(self.path))
         elif self.node is not None and (self.now - self.at) % 5 == 0:
             self.line(self.node)
 
@@ -123,6 +143,11 @@ class Holder(Writer):
         if self.node is not None:
             self.node.writers -= 1
             self.node = None
+
+    def hand_on(self, twin: Self) -> None:
+        if self.node is not None:
+            twin.node = twin.disk.nodes[self.node.number]
+            twin.node.writers += 1
 
 
 KINDS: tuple[type[Writer], ...] = (Reopener, Hasty, Dawdler, Slowpoke, Holder)

@@ -28,7 +28,7 @@ Healer = Callable[[Path], str]
 @pytest.fixture(name="heals")
 def how_many_heals(request: pytest.FixtureRequest) -> int:
     """How often to heal each log: a full run's count, or the share that every run takes."""
-    return FULL if request.config.getoption("--full") else 25
+    return FULL if request.config.getoption("--full", default=False) else 25
 
 
 def healed(store_folder: Path) -> str:

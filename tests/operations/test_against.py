@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.settings import Settings
-from jarvis_ops.operations.against import NAMED, against
+from jarvis_ops.operations.against import against
+from jarvis_ops.operations.sides import NAMED
 from jarvis_ops.plans.placeholders import MARK
 from jarvis_ops.stores.open import open_store
 from tests.scenarios.made import MAIN, NOW, Json, Transcript, answering, calling, encode, log, message, stamp

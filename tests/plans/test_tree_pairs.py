@@ -76,6 +76,20 @@ def test_a_sub_agent_in_the_file_gets_its_result_in_its_own_thread() -> None:
     assert [(one["isSidechain"], one["agentId"]) for one in made(patient)] == [(True, "a1")]
 
 
+def test_a_sub_agent_in_a_file_of_its_own_is_mended_as_a_conversation_is() -> None:
+    t = Transcript(agent="a1")
+    t.user("look")
+    t.call("m1", "toolu_1")
+    t.user("on")
+    t.say("m2")
+    t.result("toolu_9")
+    patient = Patient(b"".join(t.lines), session="agent-a1").heal()
+    assert patient.errors == []
+    assert changed(patient) == ["+1<2", "3<+1"]
+    assert patient.look.reachable == 5
+    assert [(one["isSidechain"], one["agentId"]) for one in made(patient)] == [(True, "a1")]
+
+
 def test_where_a_compaction_lists_what_it_keeps_the_result_hangs_at_its_call() -> None:
     t = Transcript()
     t.user()
