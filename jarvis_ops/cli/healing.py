@@ -10,9 +10,8 @@ from jarvis_ops.cli.changing import check_apply, check_chosen
 from jarvis_ops.cli.conduct import conduct
 from jarvis_ops.cli.errand import Errand
 from jarvis_ops.cli.manner import Manner, check_rules, settings_of
-from jarvis_ops.cli.place import path_of
+from jarvis_ops.cli.place import other_store
 from jarvis_ops.cli.progress import progress
-from jarvis_ops.config import Place
 from jarvis_ops.errors import OpsError, StoreError, UsageError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.plan import Change
@@ -26,9 +25,8 @@ from jarvis_ops.operations.reviewed import carry_out
 from jarvis_ops.operations.runs import run_id
 from jarvis_ops.operations.select import select
 from jarvis_ops.render import metrics
-from jarvis_ops.stores.base import Store, WritableStore
+from jarvis_ops.stores.base import WritableStore
 from jarvis_ops.stores.disk import replace_file
-from jarvis_ops.stores.open import open_store
 
 
 class Way(NamedTuple):
@@ -117,7 +115,7 @@ class Healing:
         settings: Settings,
         wish: Wish,
     ) -> Generator[Outcome, None, None]:
-        elsewhere = self._elsewhere()
+        elsewhere = other_store("--from", self._way.elsewhere)
         run = self._begin(settings, len(chosen))
         with progress(self._errand.form, sum(map(log_bytes, chosen))) as advance:
             yield from heal(
@@ -160,11 +158,6 @@ class Healing:
         if plans and not kept:
             raise UsageError(f"--plan {self._way.plan!r} has no plan for what was chosen")
         return kept
-
-    def _elsewhere(self) -> Store | None:
-        """The store of --from, if it is given."""
-        name = self._way.elsewhere
-        return open_store(path_of(Place(name, "option --from"))) if name is not None else None
 
     def _afterwards(self) -> None:
         """Write what outlives the run. StoreError when the plan cannot be saved."""

@@ -10,8 +10,10 @@ from jarvis_ops.cli.conduct import conduct
 from jarvis_ops.cli.errand import Errand
 from jarvis_ops.cli.manner import Manner, check_rules, settings_of
 from jarvis_ops.cli.near import known
+from jarvis_ops.cli.place import other_store
 from jarvis_ops.cli.progress import progress
 from jarvis_ops.cli.remembering import Remembering
+from jarvis_ops.errors import UsageError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.report import Outcome
 from jarvis_ops.model.settings import Settings
@@ -33,6 +35,7 @@ class Way(NamedTuple):
     executor: str | None
     stop_after: str | None
     sort: str
+    against: str | None = None
 
 
 class Judging:
@@ -44,6 +47,7 @@ class Judging:
         self._manner = manner
         self._way = way
         self._remembering: Remembering | None = None
+        self._other: Store | None = None
 
     def run(self) -> int:
         """Judge and report; the exit code."""
@@ -60,6 +64,9 @@ class Judging:
         if self._way.metrics_file is not None:
             metrics.check(self._way.metrics_file)
         processes(self._way.executor, [])
+        if self._way.against is not None and self._way.changed_only:
+            raise UsageError("--against compares every conversation, and --changed-only leaves some out; drop one")
+        self._other = other_store("--against", self._way.against)
         store = self._errand.open(place)
         inventory = store.inventory()
         chosen = ordered(store, select(store, inventory, selection, settings), self._way.sort, settings)
@@ -92,6 +99,11 @@ class Judging:
                 advance=advance,
                 memory=self._remembering.memory if self._remembering is not None else None,
             )
+            if self._other is not None:
+                from jarvis_ops.operations.against import against, compared
+
+                differences = against(store, inventory, chosen, self._other, settings, whole=whole)
+                outcomes = compared(outcomes, differences, settings)
             for outcome in outcomes:
                 if self._remembering is not None:
                     self._remembering.memory.judged(outcome)

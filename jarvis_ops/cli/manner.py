@@ -39,6 +39,7 @@ def settings_of(config: Config, manner: Manner) -> Settings:
         assume_idle=manner.assume_idle,
         limits=limits(config, os.environ),
         accept=config.accept,
+        memory_dirs=config.memory_dirs,
     )
     if config.test_prefixes is not None:
         settings = msgspec.structs.replace(settings, test_prefixes=config.test_prefixes)

@@ -204,6 +204,12 @@ PlanFile = Annotated[
     str | None,
     typer.Option("--plan", metavar="FILE", help="Carry out a saved plan, as it is or not at all; needs --apply."),
 ]
+Against = Annotated[
+    str | None,
+    typer.Option(
+        "--against", metavar="STORE", help="Compare with this store too: say which records one has and the other lacks."
+    ),
+]
 Elsewhere = Annotated[
     str | None,
     typer.Option("--from", metavar="STORE", help="Take missing results from this store where it has them."),

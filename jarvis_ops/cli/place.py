@@ -4,12 +4,16 @@ from __future__ import annotations
 
 import os
 import re
+from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 import typer
 
 from jarvis_ops.config import Config, Place, own_store
 from jarvis_ops.errors import UsageError
+
+if TYPE_CHECKING:
+    from jarvis_ops.stores.base import WritableStore
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
 _CONNECTION_WORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
@@ -32,6 +36,15 @@ def path_of(place: Place) -> str:
     if _is_connection(place.where) and not os.path.lexists(place.where):
         raise UsageError(f"this version reads JSONL stores only, and the {place.source} names a database")
     return os.path.expanduser(place.where)
+
+
+def other_store(option: str, where: str | None) -> WritableStore | None:
+    """The store that an option names beside the one of the command; None if it is not given. StoreError, UsageError."""
+    if where is None:
+        return None
+    from jarvis_ops.stores.open import open_store
+
+    return open_store(path_of(Place(where, f"option {option}")))
 
 
 def shown(where: str) -> str:

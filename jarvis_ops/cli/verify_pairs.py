@@ -28,6 +28,7 @@ def verify_pairs(
     assume_idle: options.AssumeIdle = False,
     dialect: options.DialectName = None,
     profile: options.Profile = None,
+    against: options.Against = None,
     changed_only: options.ChangedOnly = False,
     executor: options.ExecutorName = None,
     stop_after: options.StopAfter = None,
@@ -50,7 +51,7 @@ def verify_pairs(
         return
     asked = asking.Asked(conversations, only, kind, since, idle_for, ids_from, call_id, record_id, everything)
     manner = Manner(scope, turn_timeout, assume_idle, dialect, profile)
-    way = judging.Way(tuple(rule or ()), changed_only, metrics_file, executor, stop_after, sort)
+    way = judging.Way(tuple(rule or ()), changed_only, metrics_file, executor, stop_after, sort, against)
     form = asking.form_of(ctx, output, as_json, verbose, quiet, progress, limit)
     errand = Errand(ctx, store, form, fail_on)
     raise typer.Exit(judging.Judging(errand, asked, manner, way).run())

@@ -8,9 +8,11 @@ from collections.abc import Collection, Iterator, Sequence
 from jarvis_ops.errors import UnknownDialectError, UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
+from jarvis_ops.model.report import Outcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.elsewhere import Counterparts
 from jarvis_ops.operations.sides import Hashes, Side, Tally, are_equal, contents, line_hash, tally
+from jarvis_ops.operations.verify import accepted
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.words import counted
 from jarvis_ops.stores.base import Store
@@ -95,6 +97,39 @@ def against(
     for conversation in theirs.conversations:
         if ours.of(conversation) is None:
             yield conversation, vanished(Side(other, conversation, settings, other.name))
+
+
+def compared(
+    outcomes: Iterator[Outcome], differences: Iterator[tuple[Conversation, list[Finding]]], settings: Settings
+) -> Iterator[Outcome]:
+    """Outcomes of verifying, in the order of `differences`, with these added; one more for each further difference.
+
+    The store's own outcome, if there is one, comes last.
+    """
+    last = None
+    for outcome in outcomes:
+        if outcome.conversation is None:
+            last = outcome
+            continue
+        _, findings = next(differences)
+        yield added(outcome, findings, settings)
+    for conversation, findings in differences:
+        bare = Outcome(
+            conversation=conversation.id, status="clean", session_id=conversation.session_id, parent=conversation.parent
+        )
+        yield added(bare, findings, settings)
+    if last is not None:
+        yield last
+
+
+def added(outcome: Outcome, findings: list[Finding], settings: Settings) -> Outcome:
+    """An outcome with further findings, save those that the store's owner has accepted."""
+    kept = [one for one in findings if not accepted(one, outcome, settings)]
+    outcome.findings = [*outcome.findings, *kept]
+    outcome.accepted += len(findings) - len(kept)
+    if kept and outcome.status == "clean":
+        outcome.status = "found"
+    return outcome
 
 
 def vanished(there: Side) -> list[Finding]:

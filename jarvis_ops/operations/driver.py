@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable, Iterator, Sequence
+from typing import Literal
 
 import msgspec
 
@@ -40,9 +41,7 @@ def patiently(store: WritableStore, conversation: Conversation, decide: Decide, 
     """Do the work on one conversation, again for as long as it is in use and there is time to wait."""
     deadline, pause = time.monotonic() + manner.wait, FIRST_PAUSE
     while True:
-        outcome = HealOutcome(
-            conversation=conversation.id, status="clean", session_id=conversation.session_id, parent=conversation.parent
-        )
+        outcome = bare(conversation)
         try:
             once(store, conversation, decide, manner, outcome)
         except BusyError as error:
@@ -51,19 +50,31 @@ def patiently(store: WritableStore, conversation: Conversation, decide: Decide, 
                 time.sleep(min(pause, left))
                 pause = min(2 * pause, LONGEST_PAUSE)
                 continue
-            trouble(outcome, "skipped", error.code, error.message)
+            return troubled(outcome, conversation, "skipped", error.code, error.message)
         except OpsError as error:
-            trouble(outcome, "failed", error.code, error.message)
+            return troubled(outcome, conversation, "failed", error.code, error.message)
         except Exception as error:  # noqa: BLE001 - one conversation must not keep the others from being mended
-            trouble(outcome, "failed", "unexpected", fault_of(error))
+            return troubled(outcome, conversation, "failed", "unexpected", fault_of(error))
         return outcome
 
 
-def trouble(outcome: HealOutcome, status: str, code: str, message: str) -> None:
-    """Note why nothing was done; what was only planned is no step of this outcome."""
-    outcome.status = "skipped" if status == "skipped" else "failed"
-    outcome.steps = []
-    outcome.errors.append(Problem(code, message, outcome.conversation))
+def bare(conversation: Conversation) -> HealOutcome:
+    """The outcome of a conversation of which nothing is known yet."""
+    return HealOutcome(
+        conversation=conversation.id, status="clean", session_id=conversation.session_id, parent=conversation.parent
+    )
+
+
+def troubled(
+    seen: HealOutcome, conversation: Conversation, status: Literal["skipped", "failed"], code: str, message: str
+) -> HealOutcome:
+    """What came of a conversation that was not changed: what was seen of it, and why; no plan."""
+    outcome = bare(conversation)
+    outcome.status = status
+    outcome.dialect, outcome.records, outcome.bytes = seen.dialect, seen.records, seen.bytes
+    outcome.findings, outcome.recovered = seen.findings, seen.recovered
+    outcome.errors = [Problem(code, message, conversation.id)]
+    return outcome
 
 
 def once(

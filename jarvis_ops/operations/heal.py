@@ -9,17 +9,18 @@ from collections.abc import Callable, Iterator, Sequence
 from jarvis_ops.errors import BusyError, UnknownDialectError, UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.plan import Change
+from jarvis_ops.model.plan import Change, Step
 from jarvis_ops.model.report import HealOutcome, Outcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.model.verdict import Verdict
 from jarvis_ops.operations.branch import settle_branch
 from jarvis_ops.operations.draft import Draft
 from jarvis_ops.operations.driver import Manner, each
-from jarvis_ops.operations.elsewhere import results_in
+from jarvis_ops.operations.elsewhere import Counterparts, results_in
 from jarvis_ops.operations.judge import dialect_of, judge
 from jarvis_ops.operations.mending import Look, Mending, Wish
 from jarvis_ops.operations.pages import SnapshotPages
+from jarvis_ops.operations.references import Lookups
 from jarvis_ops.operations.running import hard_sign
 from jarvis_ops.operations.surroundings import look_around
 from jarvis_ops.operations.verify import accepted
@@ -53,7 +54,8 @@ class Healing:
         self.around = look_around(store, inventory, settings)
         self.by_id = {one.id: one for one in inventory.conversations}
         self.elsewhere = elsewhere
-        self.others = {one.id: one for one in elsewhere.inventory().conversations} if elsewhere is not None else {}
+        self.others = Counterparts(elsewhere.inventory()) if elsewhere is not None else None
+        self.lookups = Lookups(store, inventory, settings)
 
     def decide(self, conversation: Conversation, snapshot: Snapshot, outcome: HealOutcome) -> Change | None:
         """The change that mends what may be mended; None when there is none. BusyError while a turn is running."""
@@ -76,6 +78,7 @@ class Healing:
         )
         last = mending.run(first)
         self.tell(outcome, mending, first, last)
+        self.count_references(outcome, conversation)
         if not draft.repairs:
             return None
         change = draft.change("heal", conversation, everything=not self.wish.apply)
@@ -138,11 +141,12 @@ class Healing:
         places: list[tuple[Store, Conversation]] = [
             (self.store, self.by_id[name]) for name in sorted(parents) if name in self.by_id
         ]
-        if self.elsewhere is not None and conversation.id in self.others:
-            places.append((self.elsewhere, self.others[conversation.id]))
-        for store, other in places if wanted else ():
+        other = self.others.of(conversation) if self.others is not None else None
+        if self.elsewhere is not None and other is not None:
+            places.append((self.elsewhere, other))
+        for store, one in places if wanted else ():
             with contextlib.suppress(UnreadableError, UnknownDialectError):
-                found = {**results_in(store, other, wanted, self.settings), **found}
+                found = {**results_in(store, one, wanted, self.settings), **found}
         return found
 
     def report(self, outcome: HealOutcome, findings: list[Finding]) -> None:
@@ -169,12 +173,27 @@ class Healing:
             self.report(outcome, last.findings)
             outcome.status = "left" if any(one.severity == "error" for one in last.findings) else "applied"
 
+    def count_references(self, outcome: HealOutcome, conversation: Conversation) -> None:
+        """Count what else names a record that is taken away, or a call that gets another id."""
+        gone = [step for step in outcome.steps if step.held is None and is_renaming_or_removing(step)]
+        names = {name for step in gone for name in (step.record_id, step.call_id) if name is not None}
+        for reference in self.lookups.naming(conversation, names) if names else ():
+            outcome.references += reference.lines
+            if reference.fault:
+                outcome.refused.append(f"{reference.file} may name what is taken away, but {reference.fault}")
+
+
+def is_renaming_or_removing(step: Step) -> bool:
+    """Whether something that others may name by its id is there no longer after a step."""
+    return step.step == "set-aside" or step.rule in {"duplicate-call-id", "bad-call-id", "duplicate-id"}
+
 
 def count(outcome: HealOutcome, change: Change) -> None:
-    """The proof that nothing is lost: what was there stays, moves or is kept aside."""
+    """The proof that nothing is lost: every record that was there stays, is changed, moves, or is kept aside."""
+    changed = {(step.position.file, step.position.offset) for step in change.steps if step.step == "replace"}
     outcome.lines_moved, outcome.lines_added, outcome.lines_quarantined = change.moved, change.added, change.removed
-    outcome.lines_kept = outcome.records - change.moved - change.removed
-    outcome.lines_changed = sum(step.step == "replace" for step in change.steps)
+    outcome.lines_changed = len(changed)
+    outcome.lines_kept = max(0, outcome.records - change.moved - change.removed - len(changed))
 
 
 def heal(  # noqa: PLR0913 - which conversations, what may be done, and who is told

@@ -156,6 +156,7 @@ def judge_one(
         with store.open(conversation) as snapshot:
             modes = tuple(FileMode(conversation.folder, part.file.file, part.mode) for part in snapshot.parts)
             verdict = judge(store, conversation, snapshot, settings, around, hands=hands)
+        verdict.findings += interrupted(store, conversation)
     except UnknownDialectError as error:
         file = conversation.parts[0].file if conversation.parts else conversation.id
         outcome.findings = [found("unknown-dialect", Position(file), "its records are of no form that is known")]
@@ -179,6 +180,14 @@ def judge_one(
             problem = "its last line is being written; it was left alone"
             outcome.errors = [Problem(BusyError.code, problem, conversation.id)]
     return Judged(outcome, verdict, modes)
+
+
+def interrupted(store: Store, conversation: Conversation) -> Iterator[Finding]:
+    """The runs of ours that did not come to their end here."""
+    file = conversation.live.file if conversation.live is not None else conversation.id
+    for run in store.unfinished(conversation):
+        detail = f"run {run} was interrupted while it changed this conversation"
+        yield found("unfinished-run", Position(file), detail, facts={"run": run})
 
 
 def fault_of(error: Exception) -> str:

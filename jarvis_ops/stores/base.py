@@ -106,6 +106,12 @@ class Store(Protocol):
     def locked(self, conversation: Conversation) -> bool:
         """Whether another process holds the agent's own lock file of this conversation."""
 
+    def unfinished(self, conversation: Conversation) -> list[str]:
+        """The runs that were interrupted while they changed this conversation; a cheap look that writes nothing.
+
+        UnreadableError if what they wrote down cannot be read.
+        """
+
 
 class WritableStore(Store, Protocol):
     """A store whose conversations can be repaired. Every change is planned first, and can be taken back."""
@@ -128,9 +134,6 @@ class WritableStore(Store, Protocol):
             RefusedError: a file has further hard links, the disk is too full, or this is no place to write.
             UnreadableError: the system refused a step; what was begun was put back, or `recover` will.
         """
-
-    def unfinished(self, conversation: Conversation) -> list[str]:
-        """The runs that were interrupted while they changed this conversation; a cheap look that writes nothing."""
 
     def recover(self, conversation: Conversation) -> list[Recovered]:
         """Finish or put back what an interrupted run left of a held conversation; what was done, if anything."""

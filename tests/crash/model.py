@@ -8,7 +8,7 @@ does; `weakest`, where each folder keeps any number of its first changes, and ea
 from __future__ import annotations
 
 import errno
-import itertools
+import math
 import os
 import random
 from collections.abc import Callable, Iterator
@@ -252,21 +252,25 @@ class MemoryDisk(Files):
         """What a power cut may leave: all states, or `limit` of them chosen by chance."""
         dirty = [node for node in self.nodes.values() if not node.is_folder and node.data != node.safe]
         changed = [node for node in self.nodes.values() if node.changes]
-        data_choices = [variants(node) for node in dirty]
-        name_choices = list(self._name_choices(changed))
-        total = len(name_choices)
-        for choice in data_choices:
-            total *= len(choice)
-        numbers: Iterator[int] | list[int] = iter(range(total))
-        if total > limit:
-            numbers = sorted({0, total - 1, *random.Random(seed).sample(range(total), limit - 2)})
-        for number in numbers:
-            rest, names = divmod(number, len(name_choices))
-            datas = []
-            for choice in data_choices:
-                rest, which = divmod(rest, len(choice))
-                datas.append(choice[which])
-            yield self._after_cut(name_choices[names], dict(zip((node.number for node in dirty), datas, strict=True)))
+        stamps = sorted({stamp for node in changed for stamp, _ in node.changes})
+        sizes = [len(stamps) + 1] if self.kind == "ordered" else [len(node.changes) + 1 for node in changed]
+        choices = [variants(node) for node in dirty]
+        sizes += [len(choice) for choice in choices]
+        total = math.prod(sizes)
+        numbers = range(total)
+        chosen = {0, total - 1, *random.Random(seed).sample(numbers, limit - 2)} if total > limit else numbers
+        for number in sorted(chosen):
+            picks = digits(number, sizes)
+            if self.kind == "ordered":
+                last = [0, *stamps][picks[0]]
+                kept = [[each for stamp, each in node.changes if stamp <= last] for node in changed]
+            else:
+                kept = [[each for _, each in node.changes[:pick]] for node, pick in zip(changed, picks, strict=False)]
+            datas = picks[len(sizes) - len(dirty) :]
+            yield self._after_cut(
+                {node.number: applied(node.safe_names, each) for node, each in zip(changed, kept, strict=True)},
+                {node.number: choice[pick] for node, choice, pick in zip(dirty, choices, datas, strict=True)},
+            )
 
     def tree(self) -> dict[str, tuple[int, bytes]]:
         """All files by their paths: inode and bytes."""
@@ -289,21 +293,6 @@ class MemoryDisk(Files):
         self.kind, kind = "ordered", self.kind
         self.commit(None)
         self.kind = kind
-
-    def _name_choices(self, changed: list[Node]) -> Iterator[dict[int, dict[str, int]]]:
-        if self.kind == "ordered":
-            stamps = sorted({stamp for node in changed for stamp, _ in node.changes})
-            for last in [0, *stamps]:
-                yield {
-                    node.number: applied(node.safe_names, [each for stamp, each in node.changes if stamp <= last])
-                    for node in changed
-                }
-            return
-        for lengths in itertools.product(*(range(len(node.changes) + 1) for node in changed)):
-            yield {
-                node.number: applied(node.safe_names, [each for _, each in node.changes[:length]])
-                for node, length in zip(changed, lengths, strict=True)
-            }
 
     def _after_cut(self, names: dict[int, dict[str, int]], datas: dict[int, bytes]) -> MemoryDisk:
         nodes = {number: node.copy() for number, node in self.nodes.items()}
@@ -381,6 +370,15 @@ class MemoryDisk(Files):
     def _status(self, node: Node) -> Status:
         links = sum(number == node.number for each in self.nodes.values() for number in each.names.values())
         return Status(1, node.number, len(node.data), node.time, node.mode, 0, 0, links, not node.is_folder)
+
+
+def digits(number: int, sizes: list[int]) -> list[int]:
+    """A number as one digit for each size."""
+    found = []
+    for size in sizes:
+        number, digit = divmod(number, size)
+        found.append(digit)
+    return found
 
 
 def variants(node: Node) -> list[bytes]:

@@ -1,7 +1,7 @@
 """Agents at work: processes that append numbered lines to a log, each in the manner of some real agent.
 
-`python -m tests.live.writers MANNER LOG FIRST COUNT PAUSE` appends COUNT lines, PAUSE seconds apart. What it has handed to
-the system, it then notes in LOG.sent, so that nothing is called lost that was never written.
+`python -m tests.live.writers MANNER LOG FIRST COUNT PAUSE` appends COUNT lines, PAUSE seconds apart. What it has
+handed to the system, it then notes in LOG.sent, so that nothing is called lost that was never written.
 """
 
 from __future__ import annotations

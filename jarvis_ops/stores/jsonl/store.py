@@ -26,6 +26,9 @@ if TYPE_CHECKING:
     from jarvis_ops.stores.jsonl.writer import Writer
 
 
+OURS = ".jarvis-ops"
+
+
 class JsonlStore:
     """Conversations as JSONL files below a path. StoreError if the path is neither a directory nor a regular file."""
 
@@ -98,7 +101,9 @@ class JsonlStore:
 
     def unfinished(self, conversation: Conversation) -> list[str]:
         """The runs that were interrupted on a conversation; nothing is written."""
-        return self._writer.unfinished(conversation)
+        beside = os.path.dirname(os.path.realpath(places(conversation).live.path))
+        # Where nothing was ever changed, there is no need to load what could change it.
+        return self._writer.unfinished(conversation) if os.path.isdir(os.path.join(beside, OURS)) else []
 
     def recover(self, conversation: Conversation) -> list[Recovered]:
         """Finish or put back what an interrupted run left of a held conversation."""
