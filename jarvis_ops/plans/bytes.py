@@ -72,6 +72,7 @@ class Bytes:
     def __init__(self, pages: Pages, ground: Ground) -> None:
         self._pages = pages
         self._is_record = ground.dialect.is_record
+        self._decode = ground.dialect.decode
         self._ways: dict[str, Callable[[Finding, Broken], Repair]] = {
             "torn-tail": self._torn_tail,
             "no-final-newline": self._no_final_newline,
@@ -121,7 +122,10 @@ class Bytes:
         words = Words(finding)
         runs = [match.span() for match in NOT_NUL.finditer(line.raw)]
         rest = b"".join(line.raw[start:end] for start, end in runs)
-        whole = [(0, len(rest))] if parse(rest) is not None else self._whole_in(rest)
+        value = parse(rest)
+        if value is not None and self._decode(value).fault:
+            return self._aside(finding, line, "NUL bytes stand where parts of the record stood, so that it makes no sense")
+        whole = [(0, len(rest))] if value is not None else self._whole_in(rest)
         cut = counted(line.raw.count(b"\0"), "NUL byte")
         if not whole:
             step = words.step("set-aside", line.at(), f"{cut}, and no whole record around")

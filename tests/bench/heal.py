@@ -9,6 +9,7 @@ import tempfile
 from collections.abc import Iterator
 from itertools import islice
 from pathlib import Path
+from typing import BinaryIO
 
 from tests.bench import logs
 from tests.bench.figures import MEGABYTE, Figure, show
@@ -24,24 +25,24 @@ with open(sys.argv[2], "rb") as file:
 """
 
 
-def broken_turn(number: int) -> bytes:
-    """A turn whose call has no result, long over."""
-    call = {"id": f"lost_{number}", "name": "read", "arguments": {"path": "notes/lost.md"}}
+def broken_turn() -> bytes:
+    """A turn whose call has no result, long over, and one behind it."""
+    call = {"id": "lost_call", "name": "read", "arguments": {"path": "notes/lost.md"}}
     records: tuple[Json, ...] = (
         {"role": "user", "content": "Read the lost note, please."},
         {"role": "assistant", "content": "", "tool_calls": [call]},
         {"role": "user", "content": "Are you there?"},
         {"role": "assistant", "content": "Yes."},
     )
-    fields = {"timestamp": START, "turn_id": f"lost{number}"}
-    return b"".join(encode({"id": f"lost{number}-{step}", **record, **fields}) for step, record in enumerate(records))
+    fields = {"timestamp": START, "turn_id": "lost"}
+    return b"".join(encode({"id": f"lost-{step}", **record, **fields}) for step, record in enumerate(records))
 
 
 def single(folder: Path, size: int) -> Path:
     """A store of one log with a broken turn in its middle; give the log."""
     log = logs.store(folder, "single", logs.short(), size // 2)
     with log.open("ab") as file:
-        file.write(broken_turn(1))
+        file.write(broken_turn())
         turns = islice(logs.short(), 1 << 40)
         for turn in renamed(turns):
             if file.tell() >= size:
@@ -64,17 +65,26 @@ def segmented(folder: Path, size: int) -> Path:
     while written < size:
         number += 1
         path = parts / f"{number:06}.jsonl"
-        logs.fill(path, turns, min(SEGMENT, size - written))
+        with path.open("wb") as file:
+            begin(file, number)
+            while file.tell() < min(SEGMENT, size - written):
+                file.write(next(turns))
         written += path.stat().st_size
     live = folder / "long.jsonl"
-    marker = {"type": "pippa_segment_sealed", "seq": number, "segment": f"{number:06}.jsonl", "timestamp": START}
     with live.open("wb") as file:
-        file.write(encode(marker))
+        begin(file, number + 1)
         for turn in islice(turns, 1_000):
             file.write(turn)
-        file.write(broken_turn(1))
+        file.writelines(broken_turn().splitlines(keepends=True)[:2])
     (folder / "long.meta.json").write_bytes(encode({"id": "long", "state": "idle"}))
     return live
+
+
+def begin(file: BinaryIO, number: int) -> None:
+    """The marker at the beginning of a file that is not the first."""
+    if number > 1:
+        named = {"seq": number - 1, "segment": f"{number - 1:06}.jsonl"}
+        file.write(encode({"type": "pippa_segment_sealed", **named, "timestamp": START}))
 
 
 def heal_once(store: Path, live: Path, *options: str) -> tuple[float, float]:

@@ -47,7 +47,10 @@ class Findings:
 
 
 class Explorer:
-    """Explores one story. `limit` is how many states of one power cut are looked at."""
+    """Explores one story. `limit` is how many states of one power cut are looked at.
+
+    The recovery from every `deep`-th of them is itself stopped everywhere; from none if it is 0.
+    """
 
     def __init__(self, story: Story, findings: Findings, *, limit: int = 40, deep: int = 0, seed: int = 1) -> None:
         self.story = story
@@ -71,7 +74,7 @@ class Explorer:
 
         def step(name: str) -> None:
             nonlocal steps
-            self.crash(disk, actor, f"{what} before {steps}:{name}", self.deep)
+            self.crash(disk, actor, f"{what} before {steps}:{name}")
             steps += 1
             actor.step()
 
@@ -83,22 +86,25 @@ class Explorer:
         except (BusyError, StaleError):
             pass
         disk.step = lambda _: None
-        self.crash(disk, actor, f"{what} at the end", self.deep, done=done)
+        self.crash(disk, actor, f"{what} at the end", done=done)
         actor.end()
         self.finish(disk, actor, f"{what} without a crash", done=done)
         return steps
 
-    def crash(self, disk: MemoryDisk, actor: Writer, where: str, deep: int, *, done: bool = False) -> None:
+    def crash(self, disk: MemoryDisk, actor: Writer, where: str, *, done: bool = False) -> None:
         """All that a kill or a power cut may leave here, each followed by a recovery."""
         twin = disk.killed()
         survivor = actor.survivor(twin)
         if self.is_new(twin, survivor.written, survivor.written, done):
-            self.after_kill(twin, survivor, f"{where}, killed", deep, done=done)
+            self.after_kill(twin, survivor, f"{where}, killed", self.depth(), done=done)
         for cut in disk.cut(self.limit, self.seed):
             if self.is_new(cut, actor.written, actor.sure, done):
                 dead = Writer(cut, LIVE, -1)
                 dead.written, dead.sure = [*actor.written], [*actor.sure]
-                self.recovered(cut, dead, f"{where}, power cut", deep, power=True, done=done)
+                self.recovered(cut, dead, f"{where}, power cut", self.depth(), power=True, done=done)
+
+    def depth(self) -> int:
+        return int(self.deep > 0 and self.findings.states % self.deep == 0)
 
     def is_new(self, disk: MemoryDisk, written: list[bytes], sure: list[bytes], done: bool) -> bool:  # noqa: FBT001
         safe = tuple((node.number, node.safe, tuple(node.safe_names.items())) for node in disk.nodes.values())

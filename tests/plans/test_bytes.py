@@ -11,6 +11,7 @@ from tests.plans.talk import message
 
 ONE, TWO, THREE = message(1, "user"), message(2, "assistant", "a }{ b"), message(3, "user", "정원 🌿")
 FOUR = message(4, "assistant")
+NAMELESS = TWO.replace(b'"role"', b'"r\0\0e"')
 MARK = b"\xef\xbb\xbf"
 
 
@@ -33,6 +34,7 @@ def after(*lines: bytes, asked: tuple[str, ...] = ()) -> bytes:
         ("glued-lines", ONE[:-1] + b"," + TWO, ONE + TWO, b","),
         ("glued-lines", ONE[:-1] + TWO[:9] + b"\n" + FOUR, ONE + FOUR, TWO[:9] + b"\n"),
         ("nul-run", ONE + b"\0" * 50 + TWO, ONE + TWO, b"\0" * 50),
+        ("nul-run", ONE + NAMELESS + FOUR, ONE + FOUR, NAMELESS),
         ("nul-run", ONE[:-1] + b"\0" * 50 + TWO, ONE + TWO, b"\0" * 50),
         ("nul-run", ONE[:30] + b"\0" * 9 + ONE[30:] + TWO, ONE + TWO, b"\0" * 9),
         ("nul-run", ONE[:30] + b"\0" + ONE[30:40] + b"\0\0" + ONE[40:] + TWO, ONE + TWO, b"\0" * 3),
