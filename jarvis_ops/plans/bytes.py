@@ -124,7 +124,7 @@ class Bytes:
         rest = b"".join(line.raw[start:end] for start, end in runs)
         value = parse(rest)
         if value is not None and self._decode(value).fault:
-            return self._aside(finding, line, "NUL bytes stand where parts of the record stood, so that it makes no sense")
+            return self._aside(finding, line, "NUL bytes took the place of what gave it sense")
         whole = [(0, len(rest))] if value is not None else self._whole_in(rest)
         cut = counted(line.raw.count(b"\0"), "NUL byte")
         if not whole:

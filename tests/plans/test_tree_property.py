@@ -32,7 +32,7 @@ def damaged(seed: int) -> bytes:
     writer = ClaudeWriter(rng, marks=rng.random() < 0.6).turns(1)
     for _ in range(rng.randint(1, 3)):
         writer.turns(rng.randrange(3))
-        with contextlib.suppress(ValueError):  # a fault that copies a record may meet a line that is broken
+        with contextlib.suppress(ValueError, TypeError):  # a fault that copies a record may meet a line that is broken
             rng.choice(ANYWHERE)(writer)
     writer.turns(rng.randrange(3))
     if rng.random() < 0.3:

@@ -6,6 +6,7 @@ from jarvis_ops.rules.rule import Rule
 
 PAIRS = "pairs"
 TURNS = "turns"
+BROKEN = "playbooks/broken-conversation.md"
 
 ROWS: tuple[Rule, ...] = (
     Rule(
@@ -17,6 +18,7 @@ ROWS: tuple[Rule, ...] = (
         repair="An error result is put in right behind the other results of that answer; it says that no result was "
         "recorded and that the call may or may not have run.",
         safety="safe",
+        playbook=BROKEN,
         provider_rules=("ANT-1", "OAI-1", "RSP-1", "GEM-2", "BED-1", "MIS-2", "DSK-2"),
     ),
     Rule(
@@ -27,6 +29,7 @@ ROWS: tuple[Rule, ...] = (
         "result comes first. The provider treats the call as unanswered and refuses the request.",
         repair="The result is moved to its call; nothing else changes its place.",
         safety="safe",
+        playbook=BROKEN,
         provider_rules=("ANT-2", "ANT-4", "OAI-3", "GEM-1", "GEM-3", "DSK-5"),
     ),
     Rule(
@@ -37,6 +40,7 @@ ROWS: tuple[Rule, ...] = (
         "its call.",
         repair="The result goes to quarantine.",
         safety="lossy",
+        playbook=BROKEN,
         provider_rules=("ANT-2", "OAI-2", "RSP-2", "GEM-3", "BED-2", "MIS-4", "DSK-4"),
     ),
     Rule(
@@ -47,6 +51,7 @@ ROWS: tuple[Rule, ...] = (
         repair="Of two equal results the later is set aside; a real one is kept before a placeholder; of two real "
         "ones the first is kept.",
         safety="lossy",
+        playbook=BROKEN,
         provider_rules=("ANT-3", "OAI-4", "BED-3", "MIS-4", "DSK-3"),
     ),
     Rule(
@@ -58,6 +63,7 @@ ROWS: tuple[Rule, ...] = (
         repair="A second call that is the same in name and arguments is set aside; otherwise the later pair gets "
         "another id.",
         safety="lossy",
+        playbook=BROKEN,
         provider_rules=("ANT-6", "OAI-5", "BED-3", "MIS-4"),
     ),
     Rule(
@@ -69,6 +75,7 @@ ROWS: tuple[Rule, ...] = (
         repair="Both sides get a good id when it is certain that they belong together; a result that no open call can "
         "own is set aside.",
         safety="safe",
+        playbook=BROKEN,
         provider_rules=("ANT-7", "RSP-7", "BED-8", "MIS-3"),
     ),
     Rule(
@@ -79,6 +86,7 @@ ROWS: tuple[Rule, ...] = (
         "Providers refuse the message that holds the call.",
         repair="Null or an empty list becomes `{}`; a cut-off text is kept whole under one key.",
         safety="safe",
+        playbook=BROKEN,
         provider_rules=("ANT-8", "OAI-11"),
     ),
     Rule(
@@ -90,6 +98,7 @@ ROWS: tuple[Rule, ...] = (
         repair="The boundary moves back to the answer that holds the call; where it cannot, the late result leaves "
         "the replay, or the result is taken from the parent.",
         safety="safe",
+        playbook=BROKEN,
         provider_rules=("ANT-1", "ANT-2", "OAI-1", "OAI-2"),
     ),
     Rule(
@@ -107,6 +116,7 @@ ROWS: tuple[Rule, ...] = (
         "when it sends the conversation, so the result stands there without a call.",
         repair="The result is set aside.",
         safety="lossy",
+        playbook=BROKEN,
         provider_rules=("ANT-2", "OAI-2"),
     ),
     Rule(
