@@ -6,14 +6,10 @@ import json
 import os
 import pty
 import re
-import shutil
 import subprocess
-import sys
 import termios
 import tomllib
-from collections.abc import Iterator
 from pathlib import Path
-from typing import NamedTuple
 
 import pytest
 
@@ -27,48 +23,38 @@ from jarvis_ops.model.settings import Accept, Limits, Settings
 from jarvis_ops.render import metrics
 from jarvis_ops.rules.catalog import RULES
 from tests.cli_pages import PAGES, commands, pages
+from tests.documents import (
+    BLOCK,
+    PLAYBOOKS,
+    ROOT,
+    Block,
+    Reader,
+    blocks,
+    clone,
+    exchanges,
+    inline,
+    surroundings,
+    text_of,
+)
 
-ROOT = Path(__file__).resolve().parents[1]
 ENGLISH, KOREAN = ROOT / "README.md", ROOT / "README.ko.md"
 READMES = [ENGLISH, KOREAN]
 EVERY_PAGE = [
-    *READMES, PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md",
+    *READMES, *PLAYBOOKS, PAGES, ROOT / "CHANGELOG.md", ROOT / "CONTRIBUTING.md", ROOT / "sample_data" / "README.md",
     ROOT / "tests" / "bench" / "README.md",
 ]  # fmt: skip
-# Options in the READMEs that belong to other programs.
-FOREIGN_OPTIONS = {"--without-pip", "--python", "--big"}
+# Options on these pages that belong to other programs.
+FOREIGN_OPTIONS = {"--without-pip", "--python", "--big", "--resume"}
 # Words that are spelled as rules are, and are none.
 NO_RULES = {"last-turn", "claude-code", "jarvis-ops", *commands()}
 
-BLOCK = re.compile(r"^```(\w+)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
-INLINE = re.compile(r"(?<!`)`([^`\n]+)`(?!`)")
 OPTION = re.compile(r"(?<![\w-])--[a-z][a-z-]+")
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
-
-
-class Block(NamedTuple):
-    """A fenced block of a page: the word behind the fence, and what is inside."""
-
-    kind: str
-    content: str
-
-
-def text_of(page: Path) -> str:
-    return page.read_text(encoding="utf-8")
-
-
-def blocks(page: Path) -> list[Block]:
-    return [Block(*match) for match in BLOCK.findall(text_of(page))]
 
 
 def block(page: Path, kind: str) -> str:
     """The first block of a kind."""
     return next(each.content for each in blocks(page) if each.kind == kind)
-
-
-def inline(page: Path) -> set[str]:
-    """Everything that stands between backticks in running text."""
-    return set(INLINE.findall(BLOCK.sub("", text_of(page))))
 
 
 def rows_below(page: Path, heading: str) -> list[list[str]]:
@@ -79,33 +65,12 @@ def rows_below(page: Path, heading: str) -> list[list[str]]:
     return [[cell.strip() for cell in line.split("|")[1:-1]] for line in lines[0].splitlines()[2:]]
 
 
-@pytest.fixture
-def clone(tmp_path: Path) -> Path:
-    """A folder with the samples as a clone has them, and with the command where the README installs it."""
-    root = tmp_path / "clone"
-    shutil.copytree(ROOT / "sample_data", root / "sample_data", ignore=shutil.ignore_patterns("__pycache__", ".*"))
-    for path in root.rglob("*"):
-        path.chmod(0o755 if path.is_dir() else 0o644)
-    command = root / ".venv" / "bin" / "jarvis-ops"
-    command.parent.mkdir(parents=True)
-    command.write_text(f'#!/bin/sh\nexec "{sys.executable}" -m jarvis_ops "$@"\n')
-    command.chmod(0o755)
-    return root
-
-
-def surroundings(clone: Path) -> dict[str, str]:
-    """An environment in which nothing of this machine is set."""
-    kept = {name: value for name, value in os.environ.items() if not name.startswith(("JARVIS", "PIPPA", "FORCE_"))}
-    path = f"{clone / '.venv' / 'bin'}{os.pathsep}{kept['PATH']}"
-    return {**kept, "PATH": path, "PYTHONPATH": str(ROOT), "COLUMNS": "80", "TERM": "xterm", "NO_COLOR": "1"}
-
-
-def on_terminal(clone: Path, line: str) -> str:
+def on_terminal(root: Path, line: str) -> str:
     """What a terminal of 80 columns shows of a line of shell."""
     leader, follower = pty.openpty()
     termios.tcsetwinsize(follower, (40, 80))
     with subprocess.Popen(
-        ["sh", "-c", line], cwd=clone, env=surroundings(clone), stdin=subprocess.DEVNULL, stdout=follower,
+        ["sh", "-c", line], cwd=root, env=surroundings(root), stdin=subprocess.DEVNULL, stdout=follower,
         stderr=subprocess.DEVNULL,
     ):  # fmt: skip
         os.close(follower)
@@ -122,32 +87,22 @@ def read(terminal: int) -> bytes:
         return b""
 
 
-def dialogues(page: Path) -> Iterator[tuple[str, str]]:
-    """Each line of shell in a page, with the answer below it."""
-    for each in blocks(page):
-        if each.kind == "console":
-            command, _, answer = each.content.partition("\n")
-            yield command.removeprefix("$ "), answer
-
-
-def test_the_first_command_answers_as_the_readme_says(clone: Path) -> None:
+def test_the_first_command_answers_as_the_readme_says(tmp_path: Path) -> None:
     line = block(ENGLISH, "sh")
     assert line.count("\n") == 1
     setup, separator, rest = line.partition(" && for ")
     assert "pip install -q ." in setup
-    assert on_terminal(clone, separator.removeprefix(" && ") + rest) == block(ENGLISH, "text")
+    assert on_terminal(clone(tmp_path), separator.removeprefix(" && ") + rest) == block(ENGLISH, "text")
 
 
-@pytest.mark.parametrize(("command", "answer"), list(dialogues(ENGLISH)), ids=lambda value: value[:60])
-def test_a_command_answers_as_the_readme_says(clone: Path, command: str, answer: str) -> None:
-    done = subprocess.run(
-        ["sh", "-c", command], cwd=clone, env=surroundings(clone), capture_output=True, check=False, text=True
-    )
-    assert done.stderr == ""
-    if answer.startswith("{"):
-        assert json.loads(done.stdout) == json.loads(answer)
-    else:
-        assert done.stdout == answer
+def test_the_commands_answer_as_the_readme_says(tmp_path: Path) -> None:
+    reader = Reader(clone(tmp_path))
+    for exchange in exchanges(ENGLISH):
+        said, expected = reader.types(exchange)
+        if expected.startswith("{"):
+            assert json.loads(said) == json.loads(expected)
+        else:
+            assert said == expected, exchange.command
 
 
 def test_the_second_command_runs_the_gates() -> None:
@@ -160,7 +115,7 @@ def test_the_help_pages_are_what_help_says() -> None:
     assert text_of(PAGES) == pages(), "python -m tests.cli_pages writes them anew"
 
 
-@pytest.mark.parametrize("page", READMES, ids=lambda page: page.name)
+@pytest.mark.parametrize("page", [*READMES, *PLAYBOOKS], ids=lambda page: page.name)
 def test_every_option_exists(page: Path) -> None:
     assert set(OPTION.findall(text_of(page))) - FOREIGN_OPTIONS <= set(OPTION.findall(text_of(PAGES)))
 

@@ -26,7 +26,8 @@ class Stopped(BaseException):
 class Story:
     """An operation: the disk before it, how it is done, and what the files may hold afterwards, one or the other.
 
-    `before` and `after` map the places of all files of the conversation to their bytes.
+    `before` and `after` map the places of all files of the conversation to their bytes. `aside` is what leaves them,
+    `late` are lines that a writer has put into the old file already. `keeps` says that the old bytes are kept.
     """
 
     name: str
@@ -36,6 +37,8 @@ class Story:
     before: dict[str, bytes]
     after: dict[str, bytes]
     aside: bytes = b""
+    late: tuple[bytes, ...] = ()
+    keeps: bool = True
 
 
 @dataclass(slots=True)
@@ -59,16 +62,18 @@ class Explorer:
         self.deep = deep
         self.seed = seed
         self.seen: set[object] = set()
+        self.deaf: int | None = None
         self.ordered = True
 
     def run(self, kind: Kind, writer: type[Writer] | None, at: int, *, leases: bool = True, exchanges: bool = True) -> int:
         """One run with a writer that begins at a step; how many steps there were."""
         disk = self.story.disk.killed()
         disk.settle()
-        disk.kind, disk.leases, disk.exchanges = kind, leases, exchanges
+        disk.kind, disk.leases, disk.exchanges, disk.deaf = kind, leases, exchanges, self.deaf
         actor = writer(disk, LIVE, at) if writer is not None else Writer(disk, LIVE, -1)
-        # A writer that finds the log at one time and opens it at another may be overtaken by itself.
-        self.ordered = leases
+        actor.written, actor.sure = [*self.story.late], [*self.story.late]
+        # Without leases a writer may add to the old file at any time: such lines come late.
+        self.ordered = leases and not self.story.late
         what = f"{self.story.name} {kind} {type(actor).__name__}@{at} leases={leases} exchanges={exchanges}"
         steps = 0
 
@@ -184,7 +189,7 @@ class Explorer:
                 if state == "before" and done:
                     yield "it is not durable"
                 yield from self.late_problems(now, expected, actor, power=power)
-                if state == "after":
+                if state == "after" and self.story.keeps:
                     yield from self.kept_problems(tree)
                 return
         yield f"neither the old nor the new bytes are there: {now}"
@@ -210,6 +215,8 @@ class Explorer:
         kept = [data for path, (_, data) in tree.items() if f"/{FOLDER}/" in path]
         if self.story.aside and self.story.aside not in kept:
             yield "what was taken out is not in quarantine"
+        if self.story.aside and not any(b'"raw_offset"' in each for each in kept):
+            yield "nothing says where it stood"
         for path, data in self.story.before.items():
             if not any(each.startswith(data) for each in kept):
                 yield f"the old bytes of {path} are not in the backups"
@@ -219,6 +226,10 @@ class Explorer:
         left = [path for path in disk.tree() if path.endswith(".tmp") or "/." in path.replace(f"/{FOLDER}/", "/")]
         if left:
             yield f"left over: {left}"
+        for path in self.story.before:
+            live = disk.status(path)
+            if live is not None and live.links > 1:
+                yield f"{path} has a second name"
         if unfinished(disk, mine):
             yield "it is still unfinished"
         before = disk.tree()

@@ -8,6 +8,7 @@ from jarvis_ops.model.conversation import Conversation, PartFile
 from jarvis_ops.model.pieces import Span
 from jarvis_ops.stores.jsonl.journal import load
 from jarvis_ops.stores.jsonl.ours import Files, ours
+from jarvis_ops.stores.jsonl.recovery import recover
 from jarvis_ops.stores.jsonl.rewrite import Rewrite
 from jarvis_ops.stores.jsonl.undo import undoing
 from tests.crash.explore import Story
@@ -71,6 +72,34 @@ def heal_sealed(disk: Files, folder: str) -> None:
     Rewrite(disk, ours(disk, conversation), change, RUN).run()
 
 
+def recovered(disk: Files) -> None:
+    conversation = conversation_in("/s")
+    recover(disk, ours(disk, conversation), conversation.id)
+
+
+def stopped_at(name: str) -> MemoryDisk:
+    """What a kill leaves of a heal, before its first call of this name after the journal said that all is ready."""
+    disk = disk_with({LIVE: OLD})
+    kept: list[MemoryDisk] = []
+
+    def step(called: str) -> None:
+        if called == name and not kept and b'"ready"' in b"".join(data for _, data in disk.tree().values()):
+            kept.append(disk.killed())
+
+    disk.step = step
+    heal(disk, "/s")
+    kept[0].settle()
+    return kept[0]
+
+
+def with_late_lines(disk: MemoryDisk, late: tuple[bytes, ...]) -> MemoryDisk:
+    """A disk whose only backup has got further lines."""
+    (path,) = [path for path in disk.tree() if path.endswith(".bak")]
+    disk.append(disk.node_at(path), b"".join(late))
+    disk.settle()
+    return disk
+
+
 def placed(files: dict[str, bytes]) -> dict[str, bytes]:
     return {f"/s/{file}": data for file, data in files.items()}
 
@@ -78,7 +107,28 @@ def placed(files: dict[str, bytes]) -> dict[str, bytes]:
 def stories() -> dict[str, Story]:
     healed_disk = disk_with({LIVE: OLD})
     heal(healed_disk, "/s")
+    healed_disk.settle()
+    late = (b'{"id":"late0"}\n', b'{"id":"late1"}\n')
     return {
+        "put-back": Story(
+            "put-back",
+            stopped_at("waiting"),
+            recovered,
+            conversation_in("/s"),
+            placed({LIVE: OLD}),
+            placed({LIVE: OLD}),
+            keeps=False,
+        ),
+        "carry": Story(
+            "carry",
+            with_late_lines(healed_disk.killed(), late),
+            recovered,
+            conversation_in("/s"),
+            placed({LIVE: NEW}),
+            placed({LIVE: NEW}),
+            late=late,
+            keeps=False,
+        ),
         "heal": Story(
             "heal",
             disk_with({LIVE: OLD}),

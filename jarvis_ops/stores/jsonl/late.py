@@ -9,14 +9,17 @@ from jarvis_ops.errors import BusyError, UnreadableError
 from jarvis_ops.stores.disk import BLOCK, Status, blocks, write_all
 from jarvis_ops.stores.jsonl.journal import Journal, Swap, save
 from jarvis_ops.stores.jsonl.ours import Files, Ours
-from jarvis_ops.stores.jsonl.swap import places_of
+from jarvis_ops.stores.jsonl.swap import inode_at, places_of
 from jarvis_ops.stores.jsonl.watch import Watch
 
 
 def late_bytes(disk: Files, ours: Ours, swap: Swap) -> int:
     """How many bytes of an old file are not accounted for. OSError."""
-    found = disk.status(places_of(ours, swap).backup)
-    return max(found.size - swap.carried, 0) if found is not None and found.inode == swap.old else 0
+    places = places_of(ours, swap)
+    found = disk.status(places.backup)
+    if found is None or found.inode != swap.old or found.inode == inode_at(disk, places.live):
+        return 0
+    return max(found.size - swap.carried, 0)
 
 
 def carry_over(disk: Files, ours: Ours, journal: Journal, like: Status) -> int:

@@ -77,6 +77,9 @@ def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) 
         places = places_of(ours, swap)
         if inode_at(disk, places.backup) == swap.old == inode_at(disk, places.live):
             disk.remove(places.backup)
+    # A backup that comes back would be a second name of the live file, which nobody expects.
+    if disk.status(ours.inside(BACKUPS)) is not None:
+        disk.flush_folder(ours.inside(BACKUPS))
     remove_aside(disk, ours, journal.run)
 
 
