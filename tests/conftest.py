@@ -13,6 +13,17 @@ settings.register_profile("gates", deadline=None)
 settings.load_profile("gates")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    """`--full` is for the night: every state and every point, where the gates take a share of them."""
+    parser.addoption("--full", action="store_true", help="test every state and every point")
+
+
+@pytest.fixture
+def full(request: pytest.FixtureRequest) -> bool:
+    """Whether all is to be tested that can be."""
+    return bool(request.config.getoption("--full"))
+
+
 @pytest.fixture(scope="session", autouse=True)
 def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     """An empty home, and none of the variables that choose a store or a setting."""

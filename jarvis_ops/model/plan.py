@@ -94,10 +94,19 @@ class Content(msgspec.Struct, frozen=True):
     pieces: tuple[Piece, ...]
 
 
+class NewMode(msgspec.Struct, frozen=True):
+    """The permission bits of a file, before and after."""
+
+    file: str
+    old: int
+    new: int
+
+
 class Change(msgspec.Struct, frozen=True, kw_only=True):
     """What is to become of a conversation. Used once: a store that no longer matches `fingerprint` refuses it.
 
-    `contents` are the files that change, in the order in which they must be swapped; `asides` what leaves them.
+    `contents` are the files that change, in the order in which they must be swapped; `asides` what leaves them; `modes`
+    are set when the files are in their places.
     `inserted` are the ids of records that were put in, so that an undo can tell whether others refer to them. `moved`,
     `added` and `removed` count records. `undoes` is the run that the change takes back.
     """
@@ -107,6 +116,7 @@ class Change(msgspec.Struct, frozen=True, kw_only=True):
     fingerprint: tuple[Part, ...]
     contents: tuple[Content, ...]
     asides: tuple[Aside, ...] = ()
+    modes: tuple[NewMode, ...] = ()
     steps: tuple[Step, ...] = ()
     inserted: tuple[str, ...] = ()
     moved: int = 0

@@ -14,9 +14,12 @@ RunState = Literal["unfinished", "done", "put-back", "undone"]
 
 
 class Applied(msgspec.Struct, frozen=True):
-    """A change that was carried out. `late_lines` were written meanwhile by others and carried over."""
+    """A change that was carried out. `late_lines` were written meanwhile by others and carried over.
 
-    level: Level
+    `level` is None where no bytes were changed, so that it does not matter who else writes.
+    """
+
+    level: Level | None
     late_lines: int = 0
 
 

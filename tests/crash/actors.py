@@ -45,7 +45,7 @@ class Writer:
         self.line(node)
 
     def line(self, node: Node) -> None:
-        line = b'{"id":"w%d"}\n' % len(self.written)
+        line = b'{"id":"w%02d"}\n' % len(self.written)
         self.disk.append(node, line)
         self.written.append(line)
         self.disk.flush_node(node)
@@ -77,11 +77,17 @@ class Reopener(Writer):
             self.open(self.disk.node_at(self.path))
 
 
+class Visitor(Reopener):
+    """Opens, appends a line and closes, once."""
+
+    again = 1 << 30
+
+
 class Hasty(Reopener):
     """The same without flushing."""
 
     def line(self, node: Node) -> None:
-        line = b'{"id":"w%d"}\n' % len(self.written)
+        line = b'{"id":"w%02d"}\n' % len(self.written)
         self.disk.append(node, line)
         self.written.append(line)
 
@@ -150,4 +156,4 @@ class Holder(Writer):
             twin.node.writers += 1
 
 
-KINDS: tuple[type[Writer], ...] = (Reopener, Hasty, Dawdler, Slowpoke, Holder)
+KINDS: tuple[type[Writer], ...] = (Reopener, Visitor, Hasty, Dawdler, Slowpoke, Holder)

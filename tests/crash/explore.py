@@ -63,6 +63,7 @@ class Explorer:
         self.seed = seed
         self.seen: set[object] = set()
         self.deaf: int | None = None
+        self.done = False
         self.ordered = True
 
     def run(self, kind: Kind, writer: type[Writer] | None, at: int, *, leases: bool = True, exchanges: bool = True) -> int:
@@ -84,10 +85,10 @@ class Explorer:
             actor.step()
 
         disk.step = step
-        done = False
+        done = self.done = False
         try:
             self.story.operate(disk)
-            done = True
+            done = self.done = True
         except (BusyError, StaleError):
             pass
         disk.step = lambda _: None

@@ -10,7 +10,7 @@ from typing import Literal
 import msgspec
 
 from jarvis_ops.errors import UnreadableError
-from jarvis_ops.model.plan import Step
+from jarvis_ops.model.plan import NewMode, Step
 from jarvis_ops.stores.disk import Status, make_folders, replace
 from jarvis_ops.stores.jsonl.ours import JOURNAL, RUN, Files, Ours, owner
 
@@ -43,7 +43,10 @@ class Swap(msgspec.Struct):
 
 
 class Journal(msgspec.Struct, kw_only=True):
-    """One run on one conversation; see CONTRACTS. `inserted` are the ids of records that it put in."""
+    """One run on one conversation; see CONTRACTS. `inserted` are the ids of records that it put in.
+
+    `modes` name files as `files` does.
+    """
 
     format: int = 1
     run: str
@@ -51,6 +54,7 @@ class Journal(msgspec.Struct, kw_only=True):
     conversation: str
     state: State
     files: list[Swap]
+    modes: tuple[NewMode, ...] = ()
     steps: tuple[Step, ...] = ()
     inserted: tuple[str, ...] = ()
     moved: int = 0

@@ -52,14 +52,17 @@ def _carry(disk: Files, ours: Ours, journal: Journal, swap: Swap, old: Watch, li
         new.check_free()
         late = _next_lines(disk, swap, old)
         resumed = swap.carry_to > swap.carried
-        if not resumed or swap.carry_in != new.seen.inode:
-            swap.carry_at = new.seen.size if not resumed else 0
+        moved = swap.carry_in != new.seen.inode
+        if not resumed or moved or swap.carry_at > new.seen.size:
+            # Where the lines stand, if they were begun to be appended: anywhere in a file that is not the same one.
+            swap.carry_at = 0 if resumed and moved else new.seen.size
             swap.carry_in = new.seen.inode
             swap.carry_to = swap.carried + len(late)
             save(disk, ours, journal, like)
         missing = _missing(disk, late, new, swap.carry_at) if resumed else late
-        if missing:
-            _append(disk, live, _guard(disk, swap, old, new) + missing, new.seen)
+        # Also when nothing is missing: what an interrupted run has appended may not be safe yet, or lack its line feed.
+        guard = _guard(disk, swap, old, new) if missing or late.endswith(b"\n") else b""
+        _append(disk, live, guard + missing, new.seen)
         swap.carried = swap.carry_to
     finally:
         new.close()
@@ -82,8 +85,10 @@ def _missing(disk: Files, late: bytes, new: Watch, start: int) -> bytes:
     """Those of some lines that do not stand behind `start` yet."""
     wanted = Counter(_split(late))
     for line in _lines(disk, new, start):
-        if wanted[line]:
-            wanted[line] -= 1
+        # The last one may have been cut off just before its line feed.
+        found = line if wanted[line] else line + b"\n"
+        if wanted[found]:
+            wanted[found] -= 1
     missing = []
     for line in reversed(_split(late)):
         if wanted[line]:

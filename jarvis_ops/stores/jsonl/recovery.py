@@ -40,6 +40,9 @@ def recover(disk: Files, ours: Ours, conversation: str) -> list[Recovered]:
         disk.remove(path)
         done.append(Recovered(run, conversation, "it had not begun to change anything"))
     left = [journal for journal in journals(disk, ours) if _is_open(disk, ours, journal)]
+    if left:
+        # What we read may have been written down only a moment ago; what we do now must not survive it.
+        disk.flush_folder(ours.inside(JOURNAL))
     return done + [Recovered(journal.run, conversation, _deal_with(disk, ours, journal)) for journal in left]
 
 
@@ -71,7 +74,9 @@ def _deal_with(disk: Files, ours: Ours, journal: Journal) -> str:
 
 
 def _was_seen(disk: Files, ours: Ours, journal: Journal) -> bool:
-    """Whether a new file is in its place, or has been, so that somebody has written to it."""
+    """Whether a new file is in its place, or has been, so that somebody has written to it; so too if none is to be."""
+    if not journal.files:
+        return True
     for swap in journal.files:
         places = places_of(ours, swap)
         if inode_at(disk, places.live) == swap.new:
@@ -109,7 +114,8 @@ def _checked(disk: Files, path: str, size: int, sha256: str, closing: contextlib
 
 def _like(disk: Files, ours: Ours, journal: Journal) -> Status:
     """Whose our files are to be."""
-    found = disk.status(ours.path(journal.files[-1].file)) or disk.status(os.path.join(ours.base, os.curdir))
+    files = [*journal.modes, *journal.files]
+    found = disk.status(ours.path(files[-1].file)) or disk.status(os.path.join(ours.base, os.curdir))
     if found is None:
         raise UnreadableError("its folder is gone")
     return found

@@ -21,6 +21,7 @@ from jarvis_ops.stores.jsonl.compose import (
     write_new,
 )
 from jarvis_ops.stores.jsonl.journal import Journal, Swap, save
+from jarvis_ops.stores.jsonl.modes import check_modes, settable
 from jarvis_ops.stores.jsonl.ours import (
     BACKUPS,
     FOLDER,
@@ -46,12 +47,14 @@ class Rewrite:
         self.run_id = run
         self.real = real_files(disk, change.conversation, ours.base)
         self.sources: dict[str, Watch] = {}
+        self.modes: list[Status] = []
         self.journal = Journal(
             run=run,
             command=change.command,
             conversation=change.conversation.id,
             state="begun",
             files=[],
+            modes=tuple(settable(change.modes, self.real)),
             steps=change.steps,
             inserted=change.inserted,
             moved=change.moved,
@@ -72,7 +75,7 @@ class Rewrite:
                 self._withdraw()
                 raise
             try:
-                return Applied(level, settle(self.disk, self.ours, self.journal, self._like(), patient=True))
+                return Applied(level if self.journal.files else None, settle(self.disk, self.ours, self.journal, self._like(), patient=True))
             except BaseException:
                 # The change is made, and the next start finishes it; but no hidden name is to stay until then.
                 with contextlib.suppress(OSError):
@@ -84,7 +87,7 @@ class Rewrite:
 
     def _like(self) -> Status:
         """Whose our files are to be: those of the live file's owner."""
-        return self._olds()[-1].seen
+        return self._olds()[-1].seen if self.change.contents else self.modes[-1]
 
     def _path(self, file: str) -> str:
         """Where a file lies that the change names. RefusedError if it may name none such."""
@@ -107,6 +110,7 @@ class Rewrite:
 
     def _check(self) -> None:
         """All that can be known beforehand."""
+        self.modes = check_modes(self.disk, self.ours, self.journal.modes)
         known = {part.file: part for part in self.change.fingerprint}
         for content, old in zip(self.change.contents, self._olds(), strict=True):
             if not old.seen.regular:
@@ -134,10 +138,12 @@ class Rewrite:
             swap.new, swap.new_size = written.inode, written.size
         if self.change.asides:
             set_aside(disk, ours, self.run_id, self.change.asides, self.sources, like)
-        make_folders(disk, ours.inside(BACKUPS), owner(disk, like))
+        if self.journal.files:
+            make_folders(disk, ours.inside(BACKUPS), owner(disk, like))
         for swap in self.journal.files:
             disk.link(places_of(ours, swap).live, places_of(ours, swap).backup)
-        disk.flush_folder(ours.inside(BACKUPS))
+        for folder in [ours.inside(BACKUPS)] if self.journal.files else []:
+            disk.flush_folder(folder)
         for folder in {places_of(ours, swap).folder for swap in self.journal.files}:
             disk.flush_folder(folder)
         self.journal.state = "ready"
@@ -159,6 +165,6 @@ class Rewrite:
     def _withdraw(self) -> None:
         """Remove all that was made. What cannot be removed is left to the next start, together with the journal."""
         with contextlib.suppress(OSError, OpsError):
-            if self.journal.files:
+            if self.journal.files or self.journal.modes:
                 withdraw(self.disk, self.ours, self.journal, grace=self.journal.state == "ready")
                 forget(self.disk, self.ours, self.run_id)

@@ -7,6 +7,7 @@ from jarvis_ops.stores.disk import Status
 from jarvis_ops.stores.jsonl.compose import digest, remove_aside
 from jarvis_ops.stores.jsonl.journal import Journal, Swap, load, save
 from jarvis_ops.stores.jsonl.late import carry_over
+from jarvis_ops.stores.jsonl.modes import set_modes
 from jarvis_ops.stores.jsonl.ours import BACKUPS, JOURNAL, Files, Ours
 from jarvis_ops.stores.jsonl.swap import Places, inode_at, places_of
 from jarvis_ops.stores.jsonl.watch import Watch
@@ -35,6 +36,7 @@ def settle(disk: Files, ours: Ours, journal: Journal, like: Status, *, patient: 
                 raise
             if attempt < PATIENCE - 1:
                 disk.pause(GRACE)
+    set_modes(disk, ours, journal.modes)
     if journal.undoes is not None:
         _mark(disk, ours, journal.undoes, like)
     journal.state = "done"
@@ -67,6 +69,7 @@ def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) 
         for places, swap in waiting:
             _check_untouched(disk, places, swap)
     folders = sorted({places_of(ours, swap).folder for swap in journal.files})
+    # Before the new files go, all old ones must be sure to have their names back, in whatever folder they lie.
     for folder in folders if journal.state == "ready" else ():
         disk.flush_folder(folder)
     for swap in journal.files:

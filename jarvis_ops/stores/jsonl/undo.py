@@ -9,7 +9,7 @@ from collections.abc import Iterator
 
 from jarvis_ops.errors import RefusedError
 from jarvis_ops.model.conversation import Conversation
-from jarvis_ops.model.plan import Change, Content, Part, Piece, Step
+from jarvis_ops.model.plan import Change, Content, NewMode, Part, Piece, Step
 from jarvis_ops.model.record import Position
 from jarvis_ops.stores.disk import blocks
 from jarvis_ops.stores.jsonl.compose import digest
@@ -29,9 +29,10 @@ def undoing(disk: Files, ours: Ours, journal: Journal, conversation: Conversatio
     names = {real: name for name, real in real_files(disk, conversation, ours.base).items()}
     fingerprint: list[Part] = []
     contents: list[Content] = []
+    for file in (*journal.files, *journal.modes):
+        if file.file not in names:
+            raise RefusedError(f"{file.file} is gone, so run {journal.run} cannot be taken back")
     for swap in journal.files:
-        if swap.file not in names:
-            raise RefusedError(f"{swap.file} is gone, so run {journal.run} cannot be taken back")
         name = names[swap.file]
         size, sha256 = _check_unchanged(disk, ours, journal, swap)
         fingerprint += [Part(name, size, sha256), Part(backup_file(swap), swap.size, swap.digest)]
@@ -41,7 +42,11 @@ def undoing(disk: Files, ours: Ours, journal: Journal, conversation: Conversatio
         conversation=conversation,
         fingerprint=tuple(fingerprint),
         contents=tuple(contents),
-        steps=tuple(_step(content.file, journal.run) for content in contents),
+        modes=tuple(NewMode(names[mode.file], mode.new, mode.old) for mode in journal.modes),
+        steps=(
+            *(_step(content.file, journal.run) for content in contents),
+            *(_mode_step(names[mode.file], mode, journal.run) for mode in journal.modes),
+        ),
         moved=journal.moved,
         added=journal.removed,
         removed=journal.added,
@@ -117,6 +122,16 @@ def _step(file: str, run: str) -> Step:
         step="replace",
         position=Position(file),
         why=f"what was there before run {run} is put back, and what was added since stays behind it",
+        rule="undo",
+        safety="safe",
+    )
+
+
+def _mode_step(file: str, mode: NewMode, run: str) -> Step:
+    return Step(
+        step="set-mode",
+        position=Position(file),
+        why=f"the mode that it had before run {run}, {mode.old:04o}, is put back",
         rule="undo",
         safety="safe",
     )
