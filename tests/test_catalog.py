@@ -74,6 +74,10 @@ def rules_named(tree: ast.AST, *, judging: bool = False) -> Iterator[str]:
                 yield from literals(right)
 
 
+# The step of an undo mends no fault, and says so.
+TAKEN_BACK = "undo"
+
+
 def test_cases_are_found() -> None:
     assert EXPECTED
 
@@ -86,7 +90,8 @@ def test_every_rule_of_a_case_is_in_the_table(path: Path) -> None:
 @pytest.mark.parametrize("path", SOURCES, ids=lambda path: str(path.relative_to(ROOT)))
 def test_every_rule_that_code_names_is_in_the_table(path: Path) -> None:
     judging = path.parent.name == "rules"
-    assert set(rules_named(ast.parse(path.read_bytes()), judging=judging)) <= set(RULES)
+    named = set(rules_named(ast.parse(path.read_bytes()), judging=judging))
+    assert named <= {*RULES, TAKEN_BACK}
 
 
 def test_the_scan_finds_what_the_judging_modules_say() -> None:

@@ -83,35 +83,46 @@ def test_case_is_healed_as_it_says(case: Path, tmp_path: Path) -> None:
         return
     old = (case / "input.jsonl").read_bytes().splitlines(keepends=True)
     new = (store / "input.jsonl").read_bytes().splitlines(keepends=True)
-    changed = {*wanted.get("relink", []), *wanted.get("edit_lines", [])}
-    for number in wanted.get("must_survive_lines", []):
-        if number not in changed:
-            assert old[number - 1] in new, number
-    for number in changed:
+    check_kept(wanted, old, new)
+    check_added(wanted, old, new)
+    check_gone(wanted, old, new, kept_aside(store))
+
+
+def check_kept(wanted: dict[str, Any], old: list[bytes], new: list[bytes]) -> None:
+    """Lines that survive are there; those that are relinked differ in their parent alone."""
+    relinked, edited = wanted.get("relink", []), wanted.get("edit_lines", [])
+    for number in {*wanted.get("must_survive_lines", []), *wanted.get("keep", [])} - {*relinked, *edited}:
+        assert old[number - 1] in new, number
+    for number in (*relinked, *edited):
         twin = next(line for line in new if same_record(old[number - 1], line))
         assert twin != old[number - 1], number
-        assert unlinked(twin) == unlinked(old[number - 1]) or number in wanted.get("edit_lines", [])
+        assert unlinked(twin) == unlinked(old[number - 1]) or number in edited, number
+    if "relink_to" in wanted:
+        child, parent = (old[wanted["relink_to"][key] - 1] for key in ("line", "to_line"))
+        twin = next(line for line in new if same_record(child, line))
+        assert json.loads(twin)["parentUuid"] == json.loads(parent)["uuid"]
+
+
+def check_added(wanted: dict[str, Any], old: list[bytes], new: list[bytes]) -> None:
+    """What is put in stands where it must, and says that it was made up."""
     for number in wanted.get("insert_after", []):
         place = next(at for at, line in enumerate(new) if same_record(old[number - 1], line))
         added = json.loads(new[place + 1])
         assert not any(same_record(line, new[place + 1]) for line in old)
         assert added["jarvis_ops"] == {"synthetic": True}
-        assert added["parentUuid"] == json.loads(old[number - 1])["uuid"] or len(wanted.get("relink", [])) > 0
-    for number in wanted.get("quarantine_lines", []):
-        assert old[number - 1] not in new
-        assert old[number - 1] in kept_aside(store)
-    for one in wanted.get("quarantine_bytes", []):
-        assert old[one["line"] - 1][one["from"] : one["to"]] in kept_aside(store)
     if "records_after" in wanted:
         assert len(new) == wanted["records_after"]
-    if "keep" in wanted:
-        assert {number for number, line in enumerate(old, 1) if any(same_record(line, one) for one in new)} >= set(
-            wanted["keep"]
-        )
-    if "relink_to" in wanted:
-        child, parent = (old[wanted["relink_to"][key] - 1] for key in ("line", "to_line"))
-        twin = next(line for line in new if same_record(child, line))
-        assert json.loads(twin)["parentUuid"] == json.loads(parent)["uuid"]
+
+
+def check_gone(wanted: dict[str, Any], old: list[bytes], new: list[bytes], aside: bytes) -> None:
+    """What is taken out is kept aside."""
+    for number in wanted.get("quarantine_lines", []):
+        assert old[number - 1] not in new
+        assert old[number - 1] in aside
+    for one in wanted.get("quarantine_bytes", []):
+        assert old[one["line"] - 1][one["from"] : one["to"]] in aside
+    if wanted.get("quarantine_tail"):
+        assert old[-1] in aside
 
 
 def same_record(one: bytes, other: bytes) -> bool:

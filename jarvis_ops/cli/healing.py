@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
@@ -10,7 +11,7 @@ from jarvis_ops.cli.changing import check_apply, check_chosen
 from jarvis_ops.cli.conduct import conduct
 from jarvis_ops.cli.errand import Errand
 from jarvis_ops.cli.manner import Manner, check_rules, settings_of
-from jarvis_ops.cli.place import other_store
+from jarvis_ops.cli.place import other_store, path_of
 from jarvis_ops.cli.progress import progress
 from jarvis_ops.errors import OpsError, StoreError, UsageError
 from jarvis_ops.model.conversation import Conversation, Inventory
@@ -101,6 +102,8 @@ class Healing:
             metrics.check(way.metrics_file)
         wish, saved = way.wish(), _saved(way.plan)
         store = self._errand.open(place)
+        if way.plan_out is not None:
+            _check_free(way.plan_out, path_of(place))
         inventory = store.inventory()
         chosen = ordered(store, select(store, inventory, selection, settings), way.sort, settings)
         if saved is not None:
@@ -168,6 +171,22 @@ class Healing:
             except OSError as error:
                 raise StoreError(f"the plan cannot be saved as {path!r}: {error.strerror}") from error
         self._errand.measure(self._way.metrics_file)
+
+
+def _check_free(path: str, store: str) -> None:
+    """UsageError for a place of the plan that holds something else, or lies in the store."""
+    inside = os.path.realpath(store)
+    if os.path.commonpath((inside, os.path.realpath(path))) == inside:
+        raise UsageError(f"--plan-out {path!r} lies in the store; name a place outside of it")
+    try:
+        with open(path, "rb") as file:
+            is_plan = planfile.is_plan(file.read(1 << 10))
+    except FileNotFoundError:
+        return
+    except OSError as error:
+        raise UsageError(f"--plan-out {path!r} cannot be looked at: {error.strerror}") from error
+    if not is_plan:
+        raise UsageError(f"--plan-out {path!r} is a file that holds something else; name another, or remove it")
 
 
 def _saved(path: str | None) -> bytes | None:

@@ -17,7 +17,7 @@ FAILING: dict[str, tuple[str, ...]] = {"error": ("error",), "warning": ("error",
 BUSY = "busy"
 # Something waits for --apply, or was not mended.
 UNDONE = ("planned", "left")
-LINES = ("lines_kept", "lines_moved", "lines_added", "lines_quarantined", "lines_changed")
+LINES = ("lines_kept", "lines_moved", "lines_added", "lines_quarantined", "lines_changed", "bytes_quarantined")
 
 
 class Reporting:

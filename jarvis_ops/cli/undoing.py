@@ -62,7 +62,9 @@ class Undoing:
         inventory = store.inventory()
         entries = self._entries(store, inventory)
         self._errand.reporting.expected = len(entries)
-        self._errand.reporting.tally.undoes = wanted.run
+        tally = self._errand.reporting.tally
+        tally.undoes = wanted.run
+        tally.take_back = self._errand.on_this_store("undo", manner.run, "--apply")
         return self._undo(store, inventory, entries, manner)
 
     def _entries(self, store: WritableStore, inventory: Inventory) -> list[Run]:

@@ -83,6 +83,7 @@ class HealOutcome(Outcome, kw_only=True):
     lines_added: int = 0
     lines_quarantined: int = 0
     lines_changed: int = 0
+    bytes_quarantined: int = 0
 
 
 class RecoverOutcome(Outcome, kw_only=True):
@@ -142,6 +143,7 @@ class Counts(msgspec.Struct, kw_only=True):
     lines_added: int = 0
     lines_quarantined: int = 0
     lines_changed: int = 0
+    bytes_quarantined: int = 0
 
 
 class Report(msgspec.Struct, kw_only=True):

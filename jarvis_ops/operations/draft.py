@@ -12,7 +12,7 @@ import orjson
 from jarvis_ops.dialects.jarvis import HEALED
 from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.pieces import PieceTable, Span, edited, removed
-from jarvis_ops.model.plan import Aside, Change, Content, Part, Piece, Repair, Step
+from jarvis_ops.model.plan import Aside, Change, Content, NewMode, Part, Piece, Repair, Step
 from jarvis_ops.model.record import Position
 from jarvis_ops.operations.claims import Claims
 from jarvis_ops.stores.base import Snapshot, WritableStore
@@ -36,6 +36,7 @@ class Draft:
         self.tables = {file: PieceTable.whole(file, size) for file, size in self.sizes.items()}
         self.sealed = {part.file.file for part in snapshot.parts if part.file.number is not None}
         self.repairs: list[Repair] = []
+        self.modes: tuple[NewMode, ...] = ()
         self._steps: list[Step] = []
         self._taken: list[Taken] = []
 
@@ -86,7 +87,7 @@ class Draft:
     def steps(self) -> list[Step]:
         """The steps of all repairs, in the order of the record, at their places in the original."""
         order = {file: number for number, file in enumerate(self.tables)}
-        steps = self._with_lines(self._steps)
+        steps = [*map(mode_step, self.modes), *self._with_lines([*self._steps, *self._note_steps()])]
         return sorted(steps, key=lambda one: (order.get(one.position.file, 0), one.position.offset or 0))
 
     def change(self, command: str, conversation: Conversation, *, everything: bool) -> Change:
@@ -103,19 +104,37 @@ class Draft:
             ),
             contents=tuple(Content(file, tuple(map(stored, final[file].pieces))) for file in mine),
             asides=tuple(self._asides(final)),
+            modes=self.modes,
             steps=tuple(self.steps()),
             inserted=tuple(name for repair in self.repairs for name in repair.inserted),
             moved=sum(repair.moves for repair in self.repairs),
-            added=sum(repair.adds for repair in self.repairs),
+            added=sum(repair.adds for repair in self.repairs) + len(self._replaced()),
             removed=sum(repair.removes for repair in self.repairs),
         )
 
     def _final(self) -> dict[str, PieceTable]:
         """The content of all files; a note for each sealed segment that changes stands at the end of the live one."""
-        notes = b"".join(self._note(file) for file in self.changed if file in self.sealed)
+        notes = b"".join(map(self._note, self._replaced()))
         if not notes or self.live is None:
             return self.tables
         return {**self.tables, self.live: PieceTable([*self.tables[self.live].pieces, notes])}
+
+    def _replaced(self) -> list[str]:
+        """The sealed segments that change."""
+        return [file for file in self.changed if file in self.sealed]
+
+    def _note_steps(self) -> Iterator[Step]:
+        """Say of each sealed segment that changes what becomes of it."""
+        for file in self._replaced():
+            live = self.live or file
+            yield Step(
+                step="insert",
+                position=Position(live, None, self.sizes[live]),
+                why=f"{file} is replaced as a whole, which is noted here; Pippa does not read a sealed segment again",
+                rule=next(taken.rule for taken in self._taken if taken.span.file == file),
+                safety="safe",
+                bytes=self._note(file).decode().rstrip(),
+            )
 
     def _note(self, file: str) -> bytes:
         old = {part.file.file: part for part in self.snapshot.parts}[file]
@@ -143,6 +162,8 @@ class Draft:
         return msgspec.structs.replace(step, position=self._origin(step.position), to=to)
 
     def _origin(self, at: Position) -> Position:
+        if at.file not in self.tables:
+            return at  # in the file of another conversation
         file, offset = self.tables[at.file].origin(at.offset or 0) or (at.file, 0)
         return Position(file, None, offset, at.path)
 
@@ -151,7 +172,7 @@ class Draft:
         lines = self._lines_of((place.file, place.offset or 0) for place in places)
 
         def numbered(at: Position) -> Position:
-            return msgspec.structs.replace(at, line=lines[at.file, at.offset or 0])
+            return msgspec.structs.replace(at, line=lines.get((at.file, at.offset or 0), at.line))
 
         return [
             msgspec.structs.replace(
@@ -163,8 +184,20 @@ class Draft:
     def _lines_of(self, places: Iterable[tuple[str, int]]) -> dict[tuple[str, int], int]:
         wanted: dict[str, set[int]] = {}
         for file, offset in places:
-            wanted.setdefault(file, set()).add(offset)
+            if file in self.tables:
+                wanted.setdefault(file, set()).add(offset)
         return {(file, offset): line for file in wanted for offset, line in self.snapshot.lines_at(file, wanted[file])}
+
+
+def mode_step(mode: NewMode) -> Step:
+    """Setting the mode of a file, in the words of a plan."""
+    return Step(
+        step="set-mode",
+        position=Position(mode.file),
+        why=f"others may read it (mode {mode.old:04o}); it gets mode {mode.new:04o}",
+        rule="file-mode",
+        safety="asked",
+    )
 
 
 def stored(piece: Span | bytes) -> Piece:

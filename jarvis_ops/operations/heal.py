@@ -193,6 +193,7 @@ def count(outcome: HealOutcome, change: Change) -> None:
     changed = {(step.position.file, step.position.offset) for step in change.steps if step.step == "replace"}
     outcome.lines_moved, outcome.lines_added, outcome.lines_quarantined = change.moved, change.added, change.removed
     outcome.lines_changed = len(changed)
+    outcome.bytes_quarantined = sum(aside.span.length for aside in change.asides)
     outcome.lines_kept = max(0, outcome.records - change.moved - change.removed - len(changed))
 
 

@@ -29,6 +29,11 @@ def _entry(change: Change) -> dict[str, Any]:
     return {**{name: fields[name] for name in ORDER}, **fields}
 
 
+def is_plan(head: bytes) -> bool:
+    """Whether a file that begins so is a plan, of whatever version; an empty one may become one."""
+    return not head.strip() or b'"jarvis-ops-plan/' in head
+
+
 def read(data: bytes, inventory: Inventory) -> list[Change]:
     """The changes that a plan file holds.
 

@@ -10,7 +10,7 @@ import msgspec
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.plan import Refusal, Repair
-from jarvis_ops.model.record import Record
+from jarvis_ops.model.record import Position, Record
 
 
 class Pages(Protocol):
@@ -43,12 +43,15 @@ class Ground(msgspec.Struct, frozen=True, kw_only=True):
     """What planners need to know beyond the lines.
 
     `elsewhere` are records of another store that hold the result of a call which has none here, by call id.
+    `homes` say of records of other sessions, by id, behind which place of the files of their own they stand, or will;
+    or, in a sentence, why they can stand in none.
     `asked` are the rules that a person has named. `sealed` says whether sealed segments may be replaced.
     """
 
     dialect: Dialect
     conversation: str
     elsewhere: Mapping[str, bytes] = {}
+    homes: Mapping[str, Position | str] = {}
     asked: frozenset[str] = frozenset()
     sealed: bool = False
 

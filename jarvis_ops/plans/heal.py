@@ -17,6 +17,7 @@ STAGES = (
             "torn-tail", "no-final-newline",
         }
     ),
+    frozenset({"foreign-record"}),
     frozenset({"repeated-record", "duplicate-id"}),
     frozenset({"dangling-parent", "parent-cycle", "extra-root", "unreachable-record"}),
     frozenset({"pair-split"}),

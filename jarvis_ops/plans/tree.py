@@ -16,6 +16,7 @@ from jarvis_ops.plans.reach import last_signed_thinking
 from jarvis_ops.plans.tree_ids import Ids
 from jarvis_ops.plans.tree_links import Links
 from jarvis_ops.plans.tree_lost import with_relinks
+from jarvis_ops.plans.tree_move import Moving
 from jarvis_ops.plans.tree_pairs import Pairs
 from jarvis_ops.plans.tree_relink import Relinking
 from jarvis_ops.plans.tree_rework import in_all_copies
@@ -31,8 +32,10 @@ class Branches:
         self._bytes = Bytes(pages, ground)
         self._links = Links(pages, ground.dialect, tree, chain)
         pairs, twice, relinking = Pairs(self._links, ground), Twice(self._links), Relinking(self._links)
+        moving = Moving(self._links, ground.homes)
         ids = Ids(self._links, ground.dialect, twice)
         self._ways: dict[str, Callable[[Finding], Repair | None]] = {
+            "foreign-record": moving.away,
             "unanswered-call": pairs.unanswered,
             "misplaced-result": pairs.misplaced,
             "pair-split": pairs.split,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from typing import Any
 
 from jarvis_ops.model.finding import Finding, Safety
@@ -35,6 +35,7 @@ class Rework:
         self._gone: list[Edit] = []
         self._put: list[Edit] = []
         self._inserted: list[str] = []
+        self._sent = 0
 
     def relink(self, number: int, parent: int, why: str) -> None:
         """Hang a record on another, or on none (NONE)."""
@@ -101,6 +102,15 @@ class Rework:
             if leaf is None or above not in links.tree.upward(leaf):
                 self.point_to(above)
 
+    def send(self, number: int, to: Position, heirs: Mapping[int, int], why: str) -> None:
+        """Take the line of a record out, which stands in another file now; `heirs` get other parents."""
+        line = self.links.line(number)
+        self._gone.append(Edit(*line.span))
+        self._steps.append(self.words.step("move", line.at(), why, to=to, record_id=line.message.id))
+        self._sent += 1
+        for child, parent in heirs.items():
+            self.relink(child, parent, "it hung on the record that goes to the file of its own session")
+
     def forget(self, number: int, heir: int) -> None:
         """Let compactions that name a record name its heir, or the next record where it is the first that they keep."""
         name = self.links.tree.ids[number]
@@ -153,7 +163,8 @@ class Rework:
         return self.words.repair(
             *self._steps,
             edits=(*edits, *self._leant_on(edits)),
-            removes=len(self._gone),
+            removes=len(self._gone) - self._sent,
+            moves=self._sent,
             adds=len(self._put),
             inserted=tuple(self._inserted),
         )

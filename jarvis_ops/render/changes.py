@@ -143,7 +143,7 @@ def remarks_table(told: Iterable[tuple[HealOutcome, Line]]) -> Table:
 def heal_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of a repair or of its plan."""
     counts = report.counts
-    nothing = "nothing that may be mended" if counts.held else "nothing to mend"
+    nothing = "nothing that may be mended" if counts.held else f"nothing to mend{_among(counts)}"
     lines = [f"{looked_at(report)}: {_verdict(counts, tally) or nothing}."]
     if tally.steps and counts.lines_kept:
         lines.append(f"Lines: {', '.join(_line_counts(counts))}.")
@@ -157,7 +157,7 @@ def undo_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of taking a run back."""
     counts = report.counts
     what = f"{count(counts.conversations, 'conversation')} of run {visible(tally.undoes)} in {where(report)}"
-    lines = [f"{what}: {_verdict(counts, tally) or 'nothing to take back'}."]
+    lines = [f"{what}: {_verdict(counts, tally) or f'nothing to take back{_among(counts)}'}."]
     return [*lines, *left_over(counts, "failed", "left alone"), *_last_words(counts, tally)]
 
 
@@ -178,11 +178,18 @@ def _verdict(counts: Counts, tally: Tally) -> str:
     return ", ".join(parts)
 
 
+def _among(counts: Counts) -> str:
+    """What a sentence about all must not claim of those that failed or were left alone."""
+    return " in what was looked at" if counts.failed or counts.skipped else ""
+
+
 def _line_counts(counts: Counts) -> Iterator[str]:
     for name, word in LINES.items():
         number = getattr(counts, f"lines_{name}")
         if number:
             yield f"{number:,} {word}"
+    if counts.bytes_quarantined and not counts.lines_quarantined:
+        yield f"{count(counts.bytes_quarantined, 'byte')} of no whole line set aside"
 
 
 def _last_words(counts: Counts, tally: Tally) -> Iterator[str]:

@@ -13,6 +13,9 @@ from jarvis_ops.render.form import Form
 from jarvis_ops.render.looks import Look
 from jarvis_ops.render.visible import visible
 
+# On a narrower terminal the columns would be a few letters wide.
+NARROWEST_TABLE = 60
+
 
 class OutputLostError(OSError):
     """The report cannot be written, for a reason other than a closed pipe."""
@@ -127,12 +130,13 @@ class TableView:
 
 
 def view_of(form: Form, look: Look) -> View:
-    """The view for a form; tables need a terminal, and become plain lines without one."""
+    """The view for a form; tables need a terminal of some width, and become plain lines elsewhere."""
     if form.output == "json":
         return DocumentView()
     if form.output == "jsonl":
         return LinesView()
-    return TableView(form, look) if sys.stdout.isatty() else PlainView(form, look)
+    wide = sys.stdout.isatty() and tables.console().width >= NARROWEST_TABLE
+    return TableView(form, look) if wide else PlainView(form, look)
 
 
 def complain(message: str) -> None:

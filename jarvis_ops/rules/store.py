@@ -137,7 +137,7 @@ def judge_modes(modes: Iterable[FileMode]) -> Iterator[Finding]:
         by_folder.setdefault(mode.folder, []).append(mode)
     wide_open = 0
     for _, files in sorted(by_folder.items()):
-        wide = [file for file in files if file.mode & READABLE_BY_OTHERS]
+        wide = [file for file in files if readable_by_others(file.mode)]
         if not any(not file.mode & PRIVATE and file.mode & OWNER == OWNER for file in files):
             wide_open += len(wide)
             continue
@@ -149,6 +149,16 @@ def judge_modes(modes: Iterable[FileMode]) -> Iterator[Finding]:
     if wide_open:
         detail = f"others may read {counted(wide_open, 'log')}; none beside is private"
         yield found("file-mode", Position("."), detail, severity="info", facts={"files": wide_open})
+
+
+def readable_by_others(mode: int) -> bool:
+    """Whether others may read a file with these permission bits."""
+    return bool(mode & READABLE_BY_OTHERS)
+
+
+def private(mode: int) -> int:
+    """The same permission bits without what others may do, and without the right to run the file as a program."""
+    return mode & OWNER
 
 
 def judge_index(index: Mapping[str, Any], file: str, present: Iterable[Transcript]) -> Iterator[Finding]:

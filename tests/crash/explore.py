@@ -66,7 +66,9 @@ class Explorer:
         self.done = False
         self.ordered = True
 
-    def run(self, kind: Kind, writer: type[Writer] | None, at: int, *, leases: bool = True, exchanges: bool = True) -> int:
+    def run(
+        self, kind: Kind, writer: type[Writer] | None, at: int, *, leases: bool = True, exchanges: bool = True
+    ) -> int:
         """One run with a writer that begins at a step; how many steps there were."""
         disk = self.story.disk.killed()
         disk.settle()

@@ -52,9 +52,7 @@ def test_a_naive_heal(flushed: bool, full: bool) -> None:
 
 
 def test_a_naive_heal_loses_lines_to_every_writer() -> None:
-    story = dataclasses.replace(
-        STORIES["heal"], operate=lambda disk: naive.heal(disk, "/s"), aside=b"", keeps=False
-    )
+    story = dataclasses.replace(STORIES["heal"], operate=lambda disk: naive.heal(disk, "/s"), aside=b"", keeps=False)
     for writer in (Reopener, Visitor, Holder):
         findings = Findings()
         explorer = Explorer(story, findings)

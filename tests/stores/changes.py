@@ -53,11 +53,11 @@ def change_of(
     return Change(
         command="heal",
         conversation=conversation,
-        fingerprint=tuple(Part(file, len(contents[file]), hashlib.sha256(contents[file]).hexdigest()) for file in tables),
-        contents=tuple(Content(file, tuple(map(stored, table.pieces))) for file, table in made.items()),
-        asides=tuple(
-            Aside(span, contents[span.file].count(b"\n", 0, span.start) + 1, "torn-line") for span in gone
+        fingerprint=tuple(
+            Part(file, len(contents[file]), hashlib.sha256(contents[file]).hexdigest()) for file in tables
         ),
+        contents=tuple(Content(file, tuple(map(stored, table.pieces))) for file, table in made.items()),
+        asides=tuple(Aside(span, contents[span.file].count(b"\n", 0, span.start) + 1, "torn-line") for span in gone),
         inserted=tuple(inserted),
         added=1,
         removed=len(gone),

@@ -114,8 +114,8 @@ def _checked(disk: Files, path: str, size: int, sha256: str, closing: contextlib
 
 def _like(disk: Files, ours: Ours, journal: Journal) -> Status:
     """Whose our files are to be."""
-    files = [*journal.modes, *journal.files]
-    found = disk.status(ours.path(files[-1].file)) or disk.status(os.path.join(ours.base, os.curdir))
+    files = [mode.file for mode in journal.modes] + [swap.file for swap in journal.files]
+    found = disk.status(ours.path(files[-1])) or disk.status(os.path.join(ours.base, os.curdir))
     if found is None:
         raise UnreadableError("its folder is gone")
     return found

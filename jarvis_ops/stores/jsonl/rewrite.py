@@ -75,7 +75,8 @@ class Rewrite:
                 self._withdraw()
                 raise
             try:
-                return Applied(level if self.journal.files else None, settle(self.disk, self.ours, self.journal, self._like(), patient=True))
+                lines = settle(self.disk, self.ours, self.journal, self._like(), patient=True)
+                return Applied(level if self.journal.files else None, lines)
             except BaseException:
                 # The change is made, and the next start finishes it; but no hidden name is to stay until then.
                 with contextlib.suppress(OSError):
@@ -139,15 +140,18 @@ class Rewrite:
         if self.change.asides:
             set_aside(disk, ours, self.run_id, self.change.asides, self.sources, like)
         if self.journal.files:
-            make_folders(disk, ours.inside(BACKUPS), owner(disk, like))
-        for swap in self.journal.files:
-            disk.link(places_of(ours, swap).live, places_of(ours, swap).backup)
-        for folder in [ours.inside(BACKUPS)] if self.journal.files else []:
-            disk.flush_folder(folder)
-        for folder in {places_of(ours, swap).folder for swap in self.journal.files}:
-            disk.flush_folder(folder)
+            self._back_up(like)
         self.journal.state = "ready"
         save(disk, ours, self.journal, like)
+
+    def _back_up(self, like: Status) -> None:
+        disk, ours = self.disk, self.ours
+        make_folders(disk, ours.inside(BACKUPS), owner(disk, like))
+        for swap in self.journal.files:
+            disk.link(places_of(ours, swap).live, places_of(ours, swap).backup)
+        disk.flush_folder(ours.inside(BACKUPS))
+        for folder in {places_of(ours, swap).folder for swap in self.journal.files}:
+            disk.flush_folder(folder)
 
     def _swap(self, file: str, old: Watch) -> Swap:
         name, size = self.real[file], old.seen.size

@@ -55,8 +55,11 @@ def freeable(disk: Files, base: str, kinds: Collection[str], before: int) -> lis
 
 
 def overdue(disk: Files, base: str, now: int, retention: int = RETENTION, limit: int = LIMIT) -> list[Freed]:
-    """What is older than `retention` (ms), and of what is older than a day the oldest that is more than the limit."""
-    held = sorted(_held(disk, base), key=lambda one: one.run)
+    """What is older than `retention` (ms), and of what is older than a day the oldest that is more than the limit.
+
+    What a repair took out is not among it: that goes only when somebody says so.
+    """
+    held = sorted((one for one in _held(disk, base) if one.kind != "quarantine"), key=lambda one: one.run)
     total = sum(one.bytes for one in held)
     found = []
     for one in held:

@@ -29,9 +29,9 @@ def undoing(disk: Files, ours: Ours, journal: Journal, conversation: Conversatio
     names = {real: name for name, real in real_files(disk, conversation, ours.base).items()}
     fingerprint: list[Part] = []
     contents: list[Content] = []
-    for file in (*journal.files, *journal.modes):
-        if file.file not in names:
-            raise RefusedError(f"{file.file} is gone, so run {journal.run} cannot be taken back")
+    for file in [swap.file for swap in journal.files] + [mode.file for mode in journal.modes]:
+        if file not in names:
+            raise RefusedError(f"{file} is gone, so run {journal.run} cannot be taken back")
     for swap in journal.files:
         name = names[swap.file]
         size, sha256 = _check_unchanged(disk, ours, journal, swap)
