@@ -6,6 +6,7 @@ import os
 
 from jarvis_ops.model.conversation import Conversation, PartFile
 from jarvis_ops.model.pieces import Span
+from jarvis_ops.model.plan import Change
 from jarvis_ops.stores.jsonl.journal import load
 from jarvis_ops.stores.jsonl.ours import Files, ours
 from jarvis_ops.stores.jsonl.recovery import recover
@@ -39,11 +40,15 @@ def disk_with(files: dict[str, bytes]) -> MemoryDisk:
     return disk
 
 
+def healing(folder: str) -> Change:
+    """The change of OLD into NEW."""
+    return change_of(conversation_in(folder), {LIVE: OLD}, {LIVE: healed()}, inserted=("made",))
+
+
 def heal(disk: Files, folder: str) -> None:
     """Heal OLD into NEW."""
-    conversation = conversation_in(folder)
-    change = change_of(conversation, {LIVE: OLD}, {LIVE: healed()}, inserted=("made",))
-    Rewrite(disk, ours(disk, conversation), change, RUN).run()
+    change = healing(folder)
+    Rewrite(disk, ours(disk, change.conversation), change, RUN).run()
 
 
 def undo(disk: Files, folder: str) -> None:
@@ -58,18 +63,17 @@ SEALED = {SEGMENT: lines("s1", "s2"), LIVE: lines("m1", "r1", "m2")}
 OPENED = {SEGMENT: lines("s1", "r1", "s2"), LIVE: lines("m1", "m2", "note")}
 
 
+def healing_sealed(folder: str) -> Change:
+    """The change that moves a line from the live file into a segment, and leaves a note."""
+    segment: list[Span | bytes] = [Span(SEGMENT, 0, 12), Span(LIVE, 12, 24), Span(SEGMENT, 12, 24)]
+    live: list[Span | bytes] = [Span(LIVE, 0, 12), Span(LIVE, 24, 36), lines("note")]
+    return change_of(conversation_in(folder, sealed=True), SEALED, {SEGMENT: segment, LIVE: live})
+
+
 def heal_sealed(disk: Files, folder: str) -> None:
-    """Move a line from the live file into a segment, and leave a note."""
-    conversation = conversation_in(folder, sealed=True)
-    change = change_of(
-        conversation,
-        SEALED,
-        {
-            SEGMENT: [Span(SEGMENT, 0, 12), Span(LIVE, 12, 24), Span(SEGMENT, 12, 24)],
-            LIVE: [Span(LIVE, 0, 12), Span(LIVE, 24, 36), lines("note")],
-        },
-    )
-    Rewrite(disk, ours(disk, conversation), change, RUN).run()
+    """Heal SEALED into OPENED."""
+    change = healing_sealed(folder)
+    Rewrite(disk, ours(disk, change.conversation), change, RUN).run()
 
 
 def recovered(disk: Files) -> None:

@@ -62,6 +62,8 @@ def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) 
     With `grace`, a writer who found a new file in its place a moment ago is given time to open it. BusyError if
     somebody did, or has written to it: then all stays as it is, for `recover`.
     """
+    if any(swap.new and inode_at(disk, places_of(ours, swap).live) == swap.new for swap in journal.files):
+        raise BusyError("the new file is in its place already; recover finishes what was begun")
     waiting = [(places, swap) for swap in journal.files if disk.status((places := places_of(ours, swap)).waiting)]
     if journal.state == "ready":
         if grace and waiting:

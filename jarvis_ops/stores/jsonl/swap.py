@@ -66,13 +66,12 @@ def swap_all(disk: Files, ours: Ours, swaps: Sequence[Swap], olds: Sequence[Watc
             for swap in swaps:
                 done.append(swap)
                 trade(disk, places_of(ours, swap))
+            # Who waits for a new file has found it in its place: for him there is no way back.
+            if any(watch.disturbed() for watch in olds) and not any(watch.disturbed() for watch in news):
+                raise BusyError("a program came to write to it meanwhile; it was left alone")
         except BaseException:
             put_back(disk, ours, done)
             raise
-        # Who waits for a new file has found it in its place: for him there is no way back.
-        if any(watch.disturbed() for watch in olds) and not any(watch.disturbed() for watch in news):
-            put_back(disk, ours, done)
-            raise BusyError("a program came to write to it meanwhile; it was left alone")
         return surest([*olds, *news])
 
 
