@@ -7,7 +7,7 @@ from collections.abc import Generator, Sequence
 from typing import NamedTuple
 
 from jarvis_ops.cli.asking import Asked, ordered, selection_of, span
-from jarvis_ops.cli.changing import check_apply, check_chosen
+from jarvis_ops.cli.changing import check_apply, check_chosen, check_store_rules
 from jarvis_ops.cli.conduct import conduct
 from jarvis_ops.cli.errand import Errand
 from jarvis_ops.cli.manner import Manner, check_rules, settings_of
@@ -21,6 +21,7 @@ from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations import planfile
 from jarvis_ops.operations.footprint import log_bytes
 from jarvis_ops.operations.heal import heal
+from jarvis_ops.operations.index import changeable, indexes
 from jarvis_ops.operations.mending import Wish
 from jarvis_ops.operations.reviewed import carry_out
 from jarvis_ops.operations.runs import run_id
@@ -98,6 +99,7 @@ class Healing:
         if way.plan is None:
             check_chosen(self._asked, selection)
         check_rules(config, way.rules)
+        check_store_rules(way.rules, selection)
         if way.metrics_file is not None:
             metrics.check(way.metrics_file)
         wish, saved = way.wish(), _saved(way.plan)
@@ -153,8 +155,10 @@ class Healing:
     def _reviewed(self, saved: bytes, inventory: Inventory, chosen: Sequence[Conversation]) -> list[Change]:
         """The saved plans for the conversations that were chosen."""
         names = {one.id for one in chosen}
+        if len(chosen) == len(inventory.conversations):
+            names |= {one.id for one in indexes(inventory)}
         try:
-            plans = planfile.read(saved, inventory)
+            plans = planfile.read(saved, changeable(inventory))
         except OpsError as error:
             raise type(error)(f"--plan {self._way.plan!r}: {error.message}") from error
         kept = [plan for plan in plans if plan.conversation.id in names]

@@ -11,6 +11,7 @@ from jarvis_ops.cli.errand import Errand
 from jarvis_ops.cli.manner import Manner, settings_of
 from jarvis_ops.model.report import Outcome
 from jarvis_ops.operations.gc import gc
+from jarvis_ops.operations.index import changeable
 from jarvis_ops.operations.recover import recover
 from jarvis_ops.operations.runs import run_id, runs
 from jarvis_ops.operations.select import select
@@ -27,7 +28,7 @@ def recover_as_asked(errand: Errand, asked: Asked, lock_wait: str, *, apply: boo
         check_chosen(asked, selection)
         wait = span("--lock-wait", lock_wait, zero=True) or 0
         store = errand.open(place)
-        chosen = select(store, store.inventory(), selection, settings)
+        chosen = select(store, changeable(store.inventory()), selection, settings)
         errand.reporting.expected = len(chosen)
         return _all(recover(store, chosen, apply=apply, run=run_id(settings.now), lock_wait=wait / 1000))
 
@@ -43,7 +44,7 @@ def free(errand: Errand, kinds: Collection[str], older_than: str, *, apply: bool
         check_apply(errand, apply=apply, dry_run=dry_run)
         before = settings.now - (span("--older-than", older_than) or 0)
         store = errand.open(place)
-        return _all(gc(store, store.inventory(), kinds, before, apply=apply))
+        return _all(gc(store, changeable(store.inventory()), kinds, before, apply=apply))
 
     return conduct(errand.reporting, work)
 
@@ -55,7 +56,7 @@ def list_runs(errand: Errand) -> int:
         place = errand.place()
         errand.reporting.tally.take_back = errand.on_this_store("undo", "RUN")
         store = errand.open(place)
-        return _all(runs(store, store.inventory()))
+        return _all(runs(store, changeable(store.inventory())))
 
     return conduct(errand.reporting, work)
 

@@ -18,6 +18,7 @@ from jarvis_ops.model.report import Outcome
 from jarvis_ops.model.run import Run
 from jarvis_ops.operations import driver
 from jarvis_ops.operations.footprint import log_bytes
+from jarvis_ops.operations.index import changeable
 from jarvis_ops.operations.runs import run_id
 from jarvis_ops.operations.undo import undo
 from jarvis_ops.stores.base import WritableStore
@@ -59,7 +60,7 @@ class Undoing:
             lock_wait=(span("--lock-wait", wanted.lock_wait, zero=True) or 0) / 1000,
         )
         store = self._errand.open(place)
-        inventory = store.inventory()
+        inventory = changeable(store.inventory())
         entries = self._entries(store, inventory)
         self._errand.reporting.expected = len(entries)
         tally = self._errand.reporting.tally

@@ -6,18 +6,27 @@ from typing import Literal
 
 import msgspec
 
+from jarvis_ops.model.record import Position
+
 Kind = Literal["user", "test", "subagent"]
+Layout = Literal["flat", "projects", "file", "rows"]
 
 
 class PartFile(msgspec.Struct, frozen=True):
     """One file of a conversation: `file` relative to the store, `path` where it can be opened.
 
-    `number` is the segment number; None is the live file.
+    `number` is the segment number; None is the live file. A row that stands for a companion file has a `table` and
+    its key as `path`.
     """
 
     file: str
     path: str
     number: int | None = None
+    table: str | None = None
+
+    def position(self) -> Position:
+        """The place of the file as a whole, or of the row that stands for it."""
+        return Position(self.file) if self.table is None else Position(table=self.table, key=self.path)
 
 
 class Conversation(msgspec.Struct, frozen=True, kw_only=True):
@@ -29,6 +38,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     it (saved tool results, sub-agent transcripts). `parent` is the conversation of which this is a sub-agent.
     `folder` is the folder of the live file, relative to the store ("" is the store itself).
     `session_id` is "" where the name of a file does not tell it (a sub-agent beside the main conversations).
+    In a database (layout "rows") there are no parts and no live file.
     """
 
     id: str
@@ -41,7 +51,7 @@ class Conversation(msgspec.Struct, frozen=True, kw_only=True):
     lock: PartFile | None = None
     parent: str | None = None
     side_files: tuple[PartFile, ...] = ()
-    layout: Literal["flat", "projects", "file"] = "flat"
+    layout: Layout = "flat"
 
 
 class Oddity(msgspec.Struct, frozen=True):
@@ -62,4 +72,4 @@ class Inventory(msgspec.Struct, frozen=True, kw_only=True):
 
     conversations: tuple[Conversation, ...]
     oddities: tuple[Oddity, ...] = ()
-    layout: Literal["flat", "projects", "file"] = "flat"
+    layout: Layout = "flat"

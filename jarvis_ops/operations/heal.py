@@ -6,19 +6,23 @@ import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 
+from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.errors import BusyError, UnknownDialectError, UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.plan import Change, Step
+from jarvis_ops.model.plan import Change, NewMode, Step
 from jarvis_ops.model.report import HealOutcome, Outcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.model.verdict import Verdict
+from jarvis_ops.operations import modes, moving, reindex
 from jarvis_ops.operations.branch import settle_branch
 from jarvis_ops.operations.draft import Draft
 from jarvis_ops.operations.driver import Manner, each
 from jarvis_ops.operations.elsewhere import Counterparts, results_in
 from jarvis_ops.operations.judge import dialect_of, judge
+from jarvis_ops.operations.landscape import Landscape, Share
 from jarvis_ops.operations.mending import Look, Mending, Wish
+from jarvis_ops.operations.moving import Moving
 from jarvis_ops.operations.pages import SnapshotPages
 from jarvis_ops.operations.references import Lookups
 from jarvis_ops.operations.running import hard_sign
@@ -56,6 +60,10 @@ class Healing:
         self.elsewhere = elsewhere
         self.others = Counterparts(elsewhere.inventory()) if elsewhere is not None else None
         self.lookups = Lookups(store, inventory, settings)
+        self.landscape = Landscape(store, inventory, self.around, settings)
+        self.moving = Moving(store, inventory.conversations, self.look_at, partial=settings.scope == "last-turn")
+        # Conversations that only take in what comes from others.
+        self.hosts = frozenset[str]()
 
     def decide(self, conversation: Conversation, snapshot: Snapshot, outcome: HealOutcome) -> Change | None:
         """The change that mends what may be mended; None when there is none. BusyError while a turn is running."""
@@ -63,27 +71,43 @@ class Healing:
             raise BusyError("its last line is being written; it was left alone")
         verdict, first = self.look(conversation, snapshot)
         outcome.dialect, outcome.records, outcome.bytes = verdict.dialect, verdict.records, verdict.bytes
-        self.report(outcome, first.findings)
+        if reindex.RULE in self.wish.rules:
+            self.landscape.add(conversation, Share(verdict, ()))
+        wide = self.modes(conversation, snapshot)
+        self.report(outcome, [*first.findings, *(finding for finding, _ in wide)])
         self.leave_alone(conversation, snapshot, verdict, first)
         gap = next((one for one in first.findings if one.rule in UNKNOWABLE), None)
         if gap is not None:
             outcome.refused.append(f"{gap.rule}: {gap.detail}; a part of the record is unknown, so nothing is changed")
             return None
         draft = Draft(self.store, snapshot, self.run)
+        draft.modes = tuple(mode for _, mode in wide)
         mending = Mending(
             draft,
             self.wish,
             lambda view: self.look(conversation, view)[1],
             lambda look: self.planner(conversation, look),
         )
-        last = mending.run(first)
+        last = self.taken_in(conversation, draft, first)
+        if conversation.id in self.hosts:
+            mending.check(first, last)
+        else:
+            last = mending.run(first, last)
         self.tell(outcome, mending, first, last)
         self.count_references(outcome, conversation)
-        if not draft.repairs:
+        if not draft.repairs and not wide:
             return None
         change = draft.change("heal", conversation, everything=not self.wish.apply)
         count(outcome, change)
         return change
+
+    def in_order(self, chosen: Sequence[Conversation]) -> Sequence[Conversation]:
+        """The conversations in the order in which they must change, with those to which records of them go."""
+        if moving.RULE not in self.wish.rules:
+            return chosen
+        ordered = self.moving.prepare(chosen)
+        self.hosts = frozenset(one.id for one in ordered) - {one.id for one in chosen}
+        return ordered
 
     def look(self, conversation: Conversation, view: Snapshot) -> tuple[Verdict, Look]:
         """Judge a view of a conversation; findings that their owner has accepted are left out."""
@@ -103,12 +127,31 @@ class Healing:
         tree, chain = kept[-1] if kept else (None, None)
         return verdict, Look(view, findings, tree, chain)
 
+    def look_at(self, conversation: Conversation, view: Snapshot) -> tuple[Dialect, Look]:
+        """The dialect of a conversation, and how a view of it looks."""
+        return dialect_of(view, conversation, self.settings), self.look(conversation, view)[1]
+
+    def modes(self, conversation: Conversation, snapshot: Snapshot) -> list[tuple[Finding, NewMode]]:
+        """The modes that its files are to get, where that was asked for."""
+        if modes.RULE not in self.wish.rules or conversation.id in self.hosts:
+            return []
+        whole = Outcome(conversation=None, status="clean")
+        return [one for one in modes.new_modes(snapshot) if not accepted(one[0], whole, self.settings)]
+
+    def taken_in(self, conversation: Conversation, draft: Draft, first: Look) -> Look:
+        """How a conversation looks with the records that come to it from the files of others."""
+        if not self.moving.awaited(conversation):
+            return first
+        dialect = dialect_of(first.view, conversation, self.settings)
+        return self.moving.take_in(conversation, dialect, draft, first, lambda view: self.look(conversation, view)[1])
+
     def leave_alone(self, conversation: Conversation, snapshot: Snapshot, verdict: Verdict, look: Look) -> None:
         """BusyError if a turn is running, as far as that can be told, or somebody has the log open."""
         if verdict.growing:
             raise BusyError("its last line is being written; it was left alone")
         sign = verdict.sign
-        if not sign and any(one.rule in MENDED for one in look.findings):
+        to_do = self.moving.awaited(conversation) or any(one.rule in MENDED for one in look.findings)
+        if not sign and to_do:
             sign = hard_sign(self.store, conversation, snapshot, self.around) or self.unquiet(snapshot)
         if sign:
             raise BusyError(f"{sign}; it was left alone")
@@ -123,10 +166,13 @@ class Healing:
 
     def planner(self, conversation: Conversation, look: Look) -> Planner:
         """The planner for a view, with the results that can be had from elsewhere."""
+        dialect = dialect_of(look.view, conversation, self.settings)
+        arrived = self.wish.apply and moving.RULE in self.wish.rules
         ground = Ground(
-            dialect=dialect_of(look.view, conversation, self.settings),
+            dialect=dialect,
             conversation=conversation.id,
             elsewhere=self.results(conversation, look.findings),
+            homes=self.moving.homes(conversation, dialect, look, there=arrived),
             asked=self.wish.rules,
             sealed=self.wish.include_sealed,
         )
@@ -160,7 +206,7 @@ class Healing:
         outcome.steps = [*draft.steps(), *mending.held_steps()]
         outcome.held = dict(Counter(held for _, held in mending.last.held))
         outcome.refused = [f"{one.finding.rule}: {one.reason}" for one in mending.last.refused]
-        if not draft.repairs:
+        if not draft.repairs and not draft.modes:
             if wish.apply and any(one.severity == "error" for one in first.findings):
                 outcome.status = "left"
             return
@@ -193,7 +239,9 @@ def count(outcome: HealOutcome, change: Change) -> None:
     changed = {(step.position.file, step.position.offset) for step in change.steps if step.step == "replace"}
     outcome.lines_moved, outcome.lines_added, outcome.lines_quarantined = change.moved, change.added, change.removed
     outcome.lines_changed = len(changed)
-    outcome.bytes_quarantined = sum(aside.span.length for aside in change.asides)
+    # Of what moves to another file, a copy is kept aside as well.
+    asides = [aside for aside in change.asides if aside.rule != moving.RULE]
+    outcome.bytes_quarantined = sum(aside.span.length for aside in asides)
     outcome.lines_kept = max(0, outcome.records - change.moved - change.removed - len(changed))
 
 
@@ -209,7 +257,10 @@ def heal(  # noqa: PLR0913 - which conversations, what may be done, and who is t
     elsewhere: Store | None = None,
     keep_plan: Callable[[Change], None] | None = None,
 ) -> Iterator[HealOutcome]:
-    """One outcome a conversation, in the order of `chosen`. Each plan is handed to `keep_plan` as it is made."""
+    """One outcome a conversation, in the order of `chosen`, save that records go where they belong before they leave.
+
+    Each plan is handed to `keep_plan` as it is made. Indexes are mended when all conversations of the store are chosen.
+    """
     healing = Healing(store, inventory, settings, wish, run, elsewhere)
 
     def decide(conversation: Conversation, snapshot: Snapshot, outcome: HealOutcome) -> Change | None:
@@ -219,6 +270,8 @@ def heal(  # noqa: PLR0913 - which conversations, what may be done, and who is t
         return change
 
     manner = Manner(run=run, apply=wish.apply, wait=wish.wait / 1000, lock_wait=wish.lock_wait / 1000)
-    for outcome in each(store, chosen, decide, manner):
+    for outcome in each(store, healing.in_order(chosen), decide, manner):
         advance(outcome.bytes)
         yield outcome
+    if reindex.RULE in wish.rules:
+        yield from reindex.mend_indexes(store, inventory, healing.landscape, manner, keep_plan)

@@ -16,6 +16,7 @@ from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Position
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.model.verdict import Verdict
+from jarvis_ops.operations.index import as_conversation
 from jarvis_ops.operations.surroundings import Surroundings, read_object
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.store import (
@@ -136,6 +137,9 @@ class Landscape:
             mine = [one for one in self.transcripts if one.file.rpartition("/")[0] == folder]
             if index is not None:
                 yield from judge_index(index, oddity.file, mine)
+            for run in self.store.unfinished(as_conversation(oddity)):
+                detail = f"run {run} was interrupted while it changed this index"
+                yield found("unfinished-run", Position(oddity.file), detail, facts={"run": run})
         elif oddity.what == "claude-history":
             yield from self.prompts_left(oddity)
 

@@ -63,9 +63,9 @@ class Mending:
         self.planner = planner
         self.last = Round([], [], [])
 
-    def run(self, first: Look) -> Look:
-        """Mend what may be mended; the last look. RefusedError when the result would not be better."""
-        look = first
+    def run(self, first: Look, now: Look) -> Look:
+        """Mend what may be mended in `now`; the last look. RefusedError when the result is not better than `first`."""
+        look = now
         for _ in range(ROUNDS):
             self.last = self.plan(look)
             if not self.last.allowed:

@@ -11,11 +11,13 @@ from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.errors import OpsError, RefusedError
 from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.plan import Change, Repair
+from jarvis_ops.model.plan import Change
 from jarvis_ops.model.record import Position
+from jarvis_ops.operations.draft import Draft
 from jarvis_ops.operations.mending import Look
 from jarvis_ops.operations.pages import SnapshotPages
 from jarvis_ops.plans.lines import Line, UnmendableError
+from jarvis_ops.plans.reach import reachable
 from jarvis_ops.plans.tree_links import Links
 from jarvis_ops.plans.tree_move import arriving, leaving
 from jarvis_ops.stores.base import Snapshot, Store
@@ -34,11 +36,14 @@ class Group(NamedTuple):
 
 
 class Moving:
-    """Finds the file of their own for records of other sessions. `look` judges a conversation."""
+    """Finds the file of their own for records of other sessions. `look` judges a conversation, `partial`ly or whole."""
 
-    def __init__(self, store: Store, conversations: Iterable[Conversation], look: LookAt) -> None:
+    def __init__(
+        self, store: Store, conversations: Iterable[Conversation], look: LookAt, *, partial: bool = False
+    ) -> None:
         self._store = store
         self._look = look
+        self._partial = partial
         self._mains = {
             (one.folder, one.session_id): one
             for one in conversations
@@ -68,17 +73,32 @@ class Moving:
             visit(one)
         return [*ordered.values()]
 
-    def arrivals(self, conversation: Conversation, dialect: Dialect, look: Look) -> Iterator[Repair]:
-        """How a conversation takes in what belongs to it, group by group; nothing where it has no place for them."""
+    def awaited(self, conversation: Conversation) -> bool:
+        """Whether a conversation is to take something in."""
+        return conversation.id in self._coming
+
+    def take_in(
+        self, conversation: Conversation, dialect: Dialect, draft: Draft, first: Look, again: Callable[[Snapshot], Look]
+    ) -> Look:
+        """Let a conversation take in what belongs to it; how it looks then, to be had by judging it `again`.
+
+        RefusedError if that would hide messages which can be reached now.
+        """
+        look = first
         for group in self._coming.get(conversation.id, ()):
             try:
                 repair = arriving(group.finding, group.lines, links_of(dialect, look))[0]
             except UnmendableError:
                 continue  # said of the file that they are in
-            if repair is not None:
-                yield repair
+            if repair is not None and draft.take([repair]):
+                look = again(draft.view())
+        if seen_in(look) < seen_in(first):
+            raise RefusedError("records that belong here would hide messages that can be reached now; nothing was done")
+        return look
 
-    def homes(self, conversation: Conversation, dialect: Dialect, look: Look, *, there: bool) -> dict[str, Position | str]:
+    def homes(
+        self, conversation: Conversation, dialect: Dialect, look: Look, *, there: bool
+    ) -> dict[str, Position | str]:
         """Where each record of another session stands in the file of its own, or why it does not; see Ground.
 
         With `there`, it must have arrived; else it is enough that it can.
@@ -86,7 +106,9 @@ class Moving:
         homes: dict[str, Position | str] = {}
         for session, findings in foreign(look).items():
             try:
-                home: Position | str = self._home(self._group(conversation, session, findings, dialect, look), there=there)
+                home: Position | str = self._home(
+                    self._group(conversation, session, findings, dialect, look), there=there
+                )
             except UnmendableError as error:
                 home = error.reason
             except OpsError as error:
@@ -133,6 +155,8 @@ class Moving:
         self, conversation: Conversation, session: str, findings: Sequence[Finding], dialect: Dialect, look: Look
     ) -> Group:
         target = self._mains.get((conversation.folder, session))
+        if self._partial:
+            raise UnmendableError("the whole of both conversations has to be judged for that")
         if conversation.parent is not None:
             raise UnmendableError("it lies with a sub-agent, and nobody can tell which file is its own")
         if target is None:
@@ -158,6 +182,11 @@ def foreign(look: Look) -> dict[str, list[Finding]]:
         if one.rule == RULE:
             found.setdefault(str(one.facts["session"]), []).append(one)
     return found
+
+
+def seen_in(look: Look) -> int:
+    """How many messages the end of a conversation leads to."""
+    return reachable(look.tree, look.chain) if look.tree is not None and look.chain is not None else 0
 
 
 def links_of(dialect: Dialect, look: Look) -> Links:

@@ -72,10 +72,12 @@ def _check(change: Change) -> None:
     for content in change.contents:
         spans += [Span(one.file, one.offset, one.offset + one.length) for one in content.pieces if one.base64 is None]
         tables[content.file] = table_of(content)
-    named = {*sizes, *tables, *(span.file for span in spans)}
+    named = {*sizes, *tables, *(span.file for span in spans), *(mode.file for mode in change.modes)}
     if named - {part.file for part in change.conversation.parts} or {*tables} - {*sizes}:
         raise UsageError(f"its plan for {change.conversation.id!r} names files that are no part of it")
     if any(not 0 <= span.start <= span.end <= sizes.get(span.file, -1) for span in spans):
         raise UsageError(f"its plan for {change.conversation.id!r} names bytes that no file has")
+    if any(mode.new & ~mode.old for mode in change.modes):
+        raise UsageError(f"its plan for {change.conversation.id!r} would let others read it")
     if removed({**tables, "": PieceTable(spans)}, sizes):
         raise UsageError(f"its plan for {change.conversation.id!r} would lose bytes that it does not set aside")

@@ -13,6 +13,7 @@ from jarvis_ops.model.report import HealOutcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.driver import Manner, each
 from jarvis_ops.operations.heal import Healing, count
+from jarvis_ops.operations.index import changeable, indexes
 from jarvis_ops.operations.mending import Wish, unworsened
 from jarvis_ops.stores.base import Snapshot, WritableStore
 from jarvis_ops.stores.find import resolve
@@ -31,11 +32,17 @@ def carry_out(
     """One outcome a plan. StaleError, as an outcome, for a conversation that is no longer what was planned for."""
     healing = Healing(store, inventory, settings, wish, run)
     by_id = {plan.conversation.id: plan for plan in plans}
-    chosen = [resolve(inventory, name) for name in by_id]
+    listed = {one.id for one in indexes(inventory)}
+    chosen = [resolve(changeable(inventory), name) for name in by_id]
 
     def decide(conversation: Conversation, snapshot: Snapshot, outcome: HealOutcome) -> Change:
         plan = by_id[conversation.id]
         check_fresh(plan, snapshot)
+        if conversation.id in listed:
+            outcome.steps, outcome.status = list(plan.steps), "applied"
+            outcome.lines_quarantined = plan.removed
+            return plan
+        healing.moving.check_arrived(plan, snapshot)
         verdict, first = healing.look(conversation, snapshot)
         outcome.dialect, outcome.records, outcome.bytes = verdict.dialect, verdict.records, verdict.bytes
         healing.leave_alone(conversation, snapshot, verdict, first)
@@ -51,6 +58,8 @@ def carry_out(
     manner = Manner(run=run, apply=True, wait=wish.wait / 1000, lock_wait=wish.lock_wait / 1000)
     for outcome in each(store, chosen, decide, manner):
         advance(outcome.bytes)
+        if outcome.conversation in listed:
+            outcome.conversation = outcome.session_id = None
         yield outcome
 
 

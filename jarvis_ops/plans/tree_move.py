@@ -1,4 +1,4 @@
-"""Records of another session: whether the file of their own can take them in, and how they leave the one they are in."""
+"""Records of another session: how they leave the file that they lie in, and go to that of their own."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def heal_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of a repair or of its plan."""
     counts = report.counts
     nothing = "nothing that may be mended" if counts.held else f"nothing to mend{_among(counts)}"
-    lines = [f"{looked_at(report)}: {_verdict(counts, tally) or nothing}."]
+    lines = [f"{looked_at(report)}: {_verdict(tally) or nothing}."]
     if tally.steps and counts.lines_kept:
         lines.append(f"Lines: {', '.join(_line_counts(counts))}.")
     for reason, number in sorted(counts.held.items()):
@@ -157,7 +157,7 @@ def undo_summary(report: Report, tally: Tally) -> list[str]:
     """The summary of taking a run back."""
     counts = report.counts
     what = f"{count(counts.conversations, 'conversation')} of run {visible(tally.undoes)} in {where(report)}"
-    lines = [f"{what}: {_verdict(counts, tally) or f'nothing to take back{_among(counts)}'}."]
+    lines = [f"{what}: {_verdict(tally) or f'nothing to take back{_among(counts)}'}."]
     return [*lines, *left_over(counts, "failed", "left alone"), *_last_words(counts, tally)]
 
 
@@ -168,14 +168,22 @@ def _option(reason: str, tally: Tally) -> str:
     return HELD_OPTION[reason]
 
 
-def _verdict(counts: Counts, tally: Tally) -> str:
+def _verdict(tally: Tally) -> str:
     """What is planned, or was done; "" for nothing."""
-    if counts.planned:
-        return f"{count(tally.steps, 'step')} planned in {count(counts.planned, 'conversation')}"
-    parts = [f"{count(tally.steps, 'step')} taken in {count(tally.changed, 'conversation')}"] if tally.changed else []
+    if tally.planned:
+        return f"{count(tally.steps, 'step')} planned in {_places(tally.planned, tally)}"
+    parts = [f"{count(tally.steps, 'step')} taken in {_places(tally.changed, tally)}"] if tally.changed else []
     if tally.errors:
         parts.append(f"{count(tally.errors, 'error')} left")
     return ", ".join(parts)
+
+
+def _places(number: int, tally: Tally) -> str:
+    """Where steps are planned, or were taken."""
+    conversations = count(number - tally.stores, "conversation")
+    if not tally.stores:
+        return conversations
+    return f"{conversations} and in the store itself" if number > tally.stores else "the store itself"
 
 
 def _among(counts: Counts) -> str:
@@ -188,7 +196,8 @@ def _line_counts(counts: Counts) -> Iterator[str]:
         number = getattr(counts, f"lines_{name}")
         if number:
             yield f"{number:,} {word}"
-    if counts.bytes_quarantined and not counts.lines_quarantined:
+    # Where lines changed, the old bytes of a field are among these, which is no news.
+    if counts.bytes_quarantined and not counts.lines_quarantined and not counts.lines_changed:
         yield f"{count(counts.bytes_quarantined, 'byte')} of no whole line set aside"
 
 
@@ -199,7 +208,7 @@ def _last_words(counts: Counts, tally: Tally) -> Iterator[str]:
             yield "To take it back:"
             yield f"  {visible(tally.take_back)}"
         yield "An agent that has it in memory must reopen it."
-    elif counts.planned:
+    elif tally.planned:
         yield "Nothing was changed. To carry it out:"
         yield f"  {visible(tally.go_on)}"
     elif counts.held:

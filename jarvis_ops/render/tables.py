@@ -45,7 +45,9 @@ SECONDS = len("2026-11-30T22:15:00")
 
 
 def place(position: Position) -> str:
-    """A place: `file`, `file:line`, or `file@offset` where lines were not counted."""
+    """A place: `file`, `file:line`, or `file@offset` where lines were not counted; a row is `table:key`."""
+    if position.table is not None:
+        return visible(position.table if position.key is None else f"{position.table}:{position.key}")
     if position.line is not None:
         return visible(f"{position.file}:{position.line}")
     return visible(position.file if position.offset is None else f"{position.file}@{position.offset}")

@@ -103,10 +103,10 @@ class Explorer:
         """All that a kill or a power cut may leave here, each followed by a recovery."""
         twin = disk.killed()
         survivor = actor.survivor(twin)
-        if self.is_new(twin, survivor.written, survivor.written, done):
+        if self.is_new(twin, survivor.written, survivor.written, done=done):
             self.after_kill(twin, survivor, f"{where}, killed", self.depth(), done=done)
         for cut in disk.cut(self.limit, self.seed):
-            if self.is_new(cut, actor.written, actor.sure, done):
+            if self.is_new(cut, actor.written, actor.sure, done=done):
                 dead = Writer(cut, LIVE, -1)
                 dead.written, dead.sure = [*actor.written], [*actor.sure]
                 self.recovered(cut, dead, f"{where}, power cut", self.depth(), power=True, done=done)
@@ -114,7 +114,7 @@ class Explorer:
     def depth(self) -> int:
         return int(self.deep > 0 and self.findings.states % self.deep == 0)
 
-    def is_new(self, disk: MemoryDisk, written: list[bytes], sure: list[bytes], done: bool) -> bool:  # noqa: FBT001
+    def is_new(self, disk: MemoryDisk, written: list[bytes], sure: list[bytes], *, done: bool = False) -> bool:
         safe = tuple((node.number, node.safe, tuple(node.safe_names.items())) for node in disk.nodes.values())
         state = (tuple(disk.tree().items()), safe, tuple(written), tuple(sure), done, disk.leases, disk.exchanges)
         if (hashed := hash(state)) in self.seen:
@@ -141,10 +141,10 @@ class Explorer:
                 inner = f"{where}, in recovery before {steps}:{name}"
                 sure = actor.sure if power else actor.written
                 twin = disk.killed()
-                if self.is_new(twin, actor.written, sure, False):
+                if self.is_new(twin, actor.written, sure):
                     self.recovered(twin, same(actor, twin, sure), f"{inner}, killed", deep - 1, power=power)
                 for cut in disk.cut(max(self.limit // 4, 4), self.seed):
-                    if self.is_new(cut, actor.written, actor.sure, False):
+                    if self.is_new(cut, actor.written, actor.sure):
                         self.recovered(cut, same(actor, cut, actor.sure), f"{inner}, power cut", deep - 1, power=True)
             steps += 1
 
@@ -176,7 +176,7 @@ class Explorer:
         self.findings.wrong += [f"{where}: {each}" for each in wrong]
 
     def line_check(self, disk: MemoryDisk, actor: Writer, where: str) -> None:
-        """While a writer is there, no line is out of reach: each is in the log or in a file that a recovery will read."""
+        """While a writer is there, each line is in the log, or in a file that a recovery will read."""
         there = b"".join(data for path, (_, data) in disk.tree().items() if path.startswith("/s/"))
         self.findings.wrong += [f"{where}: {line!r} is nowhere" for line in actor.written if line not in there]
 

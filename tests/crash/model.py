@@ -91,7 +91,10 @@ class MemoryDisk(Files):
             self.nodes[number].writers -= 1
 
     def status(self, path: str) -> Status | None:
-        node = self._find(path)
+        try:
+            node = self._find(path)
+        except NotADirectoryError:
+            return None
         return self._status(node) if node is not None else None
 
     def status_of(self, descriptor: int) -> Status:
@@ -340,6 +343,8 @@ class MemoryDisk(Files):
         node = self.nodes[ROOT]
         for name in os.path.normpath(path).split("/")[1:]:
             if name:
+                if not node.is_folder:
+                    raise NotADirectoryError(errno.ENOTDIR, "it is a file", path)
                 if name not in node.names:
                     return None
                 node = self.nodes[node.names[name]]
@@ -358,6 +363,8 @@ class MemoryDisk(Files):
         node = self._find(folder)
         if node is None:
             raise FileNotFoundError(errno.ENOENT, "no such folder", path)
+        if not node.is_folder:
+            raise NotADirectoryError(errno.ENOTDIR, "it is a file", path)
         return node, name
 
     def _put_new(self, path: str, *, is_folder: bool) -> Node:

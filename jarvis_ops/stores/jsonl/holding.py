@@ -13,7 +13,7 @@ from jarvis_ops.errors import BusyError
 from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.stores import lock
 from jarvis_ops.stores.agentlock import live_lock
-from jarvis_ops.stores.disk import make_folders, open_lock, remove_quietly, sign
+from jarvis_ops.stores.disk import Status, make_folders, open_lock, remove_quietly, sign
 from jarvis_ops.stores.jsonl.opening import places
 from jarvis_ops.stores.jsonl.ours import LOCKS, Files, Ours, owner
 
@@ -30,7 +30,7 @@ def hold(disk: Files, ours: Ours, conversation: Conversation, run: str, *, wait:
                 with contextlib.ExitStack() as attempt:
                     _agents_lock(places(conversation).lock.path, attempt)
                     _check_lock_file(places(conversation).live.path + ".lock")
-                    _our_lock(disk, ours, run, attempt)
+                    _our_lock(disk, ours, run, _like(disk, ours, conversation), attempt)
                     held.push(attempt.pop_all())
                 break
             except BusyError:
@@ -58,15 +58,22 @@ def _check_lock_file(path: str) -> None:
         raise BusyError(f"{holder}; it was left alone")
 
 
-def _our_lock(disk: Files, ours: Ours, run: str, held: contextlib.ExitStack) -> None:
+def _like(disk: Files, ours: Ours, conversation: Conversation) -> Status | None:
+    """Whose our files are to be: the live file's owner, or that of its folder where there is none."""
+    live = disk.status(disk.resolve(places(conversation).live.path))
+    return live or disk.status(os.path.join(ours.base, os.curdir))
+
+
+def _our_lock(disk: Files, ours: Ours, run: str, like: Status | None, held: contextlib.ExitStack) -> None:
     """Take the lock of our own runs; it is removed when it is given back."""
     path = ours.inside(LOCKS, ours.id)
-    found = disk.status(os.path.join(ours.base, os.curdir))
     while True:
-        make_folders(disk, ours.inside(LOCKS), owner(disk, found) if found is not None else None)
         try:
+            make_folders(disk, ours.inside(LOCKS), owner(disk, like) if like is not None else None)
             descriptor = open_lock(path)
         except FileNotFoundError:
+            if disk.status(ours.base) is None:
+                raise
             continue  # the run before us has just removed the folder
         held.callback(os.close, descriptor)
         if not lock.take(descriptor):
@@ -75,8 +82,8 @@ def _our_lock(disk: Files, ours: Ours, run: str, held: contextlib.ExitStack) -> 
         if now is not None and now.inode == os.fstat(descriptor).st_ino:
             break
     held.callback(_give_back, disk, ours, path)
-    if found is not None and disk.is_root():
-        disk.give(path, found)
+    if like is not None and disk.is_root():
+        disk.give(path, like)
     text = {"pid": os.getpid(), "host": socket.gethostname(), "run": run, "since": int(time.time() * 1000)}
     sign(descriptor, json.dumps(text).encode())
 

@@ -78,9 +78,7 @@ class Rewrite:
                 lines = settle(self.disk, self.ours, self.journal, self._like(), patient=True)
                 return Applied(level if self.journal.files else None, lines)
             except BaseException:
-                # The change is made, and the next start finishes it; but no hidden name is to stay until then.
-                with contextlib.suppress(OSError):
-                    clear_names(self.disk, self.ours, self.journal)
+                self._tidy()
                 raise
 
     def _olds(self) -> list[Watch]:
@@ -168,7 +166,14 @@ class Rewrite:
 
     def _withdraw(self) -> None:
         """Remove all that was made. What cannot be removed is left to the next start, together with the journal."""
-        with contextlib.suppress(OSError, OpsError):
+        try:
             if self.journal.files or self.journal.modes:
                 withdraw(self.disk, self.ours, self.journal, grace=self.journal.state == "ready")
                 forget(self.disk, self.ours, self.run_id)
+        except (OSError, OpsError):
+            self._tidy()
+
+    def _tidy(self) -> None:
+        """The next start brings it to an end; but no hidden name that is not needed for that is to stay until then."""
+        with contextlib.suppress(OSError):
+            clear_names(self.disk, self.ours, self.journal)

@@ -8,7 +8,7 @@ from jarvis_ops.stores.jsonl.compose import digest, remove_aside
 from jarvis_ops.stores.jsonl.journal import Journal, Swap, load, save
 from jarvis_ops.stores.jsonl.late import carry_over
 from jarvis_ops.stores.jsonl.modes import set_modes
-from jarvis_ops.stores.jsonl.ours import BACKUPS, JOURNAL, Files, Ours
+from jarvis_ops.stores.jsonl.ours import BACKUPS, Files, Ours
 from jarvis_ops.stores.jsonl.swap import Places, inode_at, places_of
 from jarvis_ops.stores.jsonl.watch import Watch
 
@@ -26,8 +26,8 @@ def settle(disk: Files, ours: Ours, journal: Journal, like: Status, *, patient: 
     clear_names(disk, ours, journal)
     for folder in sorted({places_of(ours, swap).folder for swap in journal.files}):
         disk.flush_folder(folder)
-    lines = 0
-    for attempt in range(PATIENCE if patient else 1):
+    lines, attempts = 0, PATIENCE if patient else 1
+    for attempt in range(attempts if journal.files else 0):
         try:
             lines += carry_over(disk, ours, journal, like)
             break
@@ -64,12 +64,8 @@ def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) 
     """
     if any(swap.new and inode_at(disk, places_of(ours, swap).live) == swap.new for swap in journal.files):
         raise BusyError("the new file is in its place already; recover finishes what was begun")
-    waiting = [(places, swap) for swap in journal.files if disk.status((places := places_of(ours, swap)).waiting)]
     if journal.state == "ready":
-        if grace and waiting:
-            disk.pause(GRACE)
-        for places, swap in waiting:
-            _check_untouched(disk, places, swap)
+        _check_untouched(disk, ours, journal, grace=grace)
     folders = sorted({places_of(ours, swap).folder for swap in journal.files})
     # Before the new files go, all old ones must be sure to have their names back, in whatever folder they lie.
     for folder in folders if journal.state == "ready" else ():
@@ -78,38 +74,41 @@ def withdraw(disk: Files, ours: Ours, journal: Journal, *, grace: bool = False) 
         _remove_waiting(disk, places_of(ours, swap), swap)
     for folder in folders:
         disk.flush_folder(folder)
-    for swap in journal.files:
-        places = places_of(ours, swap)
-        if inode_at(disk, places.backup) == swap.old == inode_at(disk, places.live):
-            disk.remove(places.backup)
-    # A backup that comes back would be a second name of the live file, which nobody expects.
-    if disk.status(ours.inside(BACKUPS)) is not None:
-        disk.flush_folder(ours.inside(BACKUPS))
+    _remove_backups(disk, ours, journal)
     remove_aside(disk, ours, journal.run)
 
 
 def forget(disk: Files, ours: Ours, run: str) -> None:
-    """Remove the journal of a run that changed nothing, and what folders of ours are empty then. OSError."""
+    """Remove the journal of a run that changed nothing. OSError."""
     if disk.status(ours.journal(run)) is not None:
         disk.remove(ours.journal(run))
-    for name in ("quarantine", BACKUPS, JOURNAL):
-        folder = ours.inside(name)
-        if disk.status(folder) is not None and not disk.names(folder):
-            disk.remove_folder(folder)
 
 
-def _check_untouched(disk: Files, places: Places, swap: Swap) -> None:
+def _check_untouched(disk: Files, ours: Ours, journal: Journal, *, grace: bool) -> None:
     """BusyError unless what waits is, byte for byte, what we wrote, and nobody is about to add to it."""
-    watch = Watch(disk, places.waiting)
-    try:
-        if watch.seen.inode != swap.new:
-            return
-        watch.check_free()
-        now = disk.status_of(watch.descriptor).size
-        if now != swap.new_size or digest(disk, watch.descriptor, now) != swap.new_digest:
-            raise BusyError(f"a program has written to what was to become {swap.file}")
-    finally:
-        watch.close()
+    waiting = [swap for swap in journal.files if inode_at(disk, places_of(ours, swap).waiting) == swap.new]
+    if grace and waiting:
+        disk.pause(GRACE)
+    for swap in waiting:
+        watch = Watch(disk, places_of(ours, swap).waiting)
+        try:
+            watch.check_free()
+            now = disk.status_of(watch.descriptor).size
+            if now != swap.new_size or digest(disk, watch.descriptor, now) != swap.new_digest:
+                raise BusyError(f"a program has written to what was to become {swap.file}")
+        finally:
+            watch.close()
+
+
+def _remove_backups(disk: Files, ours: Ours, journal: Journal) -> None:
+    """Take the second names from the old files."""
+    for swap in journal.files:
+        places = places_of(ours, swap)
+        if inode_at(disk, places.backup) == swap.old == inode_at(disk, places.live):
+            disk.remove(places.backup)
+    # One that comes back would be a second name of the live file, which nobody expects.
+    if disk.status(ours.inside(BACKUPS)) is not None:
+        disk.flush_folder(ours.inside(BACKUPS))
 
 
 def _remove_waiting(disk: Files, places: Places, swap: Swap) -> None:

@@ -66,13 +66,20 @@ def swap_all(disk: Files, ours: Ours, swaps: Sequence[Swap], olds: Sequence[Watc
             for swap in swaps:
                 done.append(swap)
                 trade(disk, places_of(ours, swap))
-            # Who waits for a new file has found it in its place: for him there is no way back.
-            if any(watch.disturbed() for watch in olds) and not any(watch.disturbed() for watch in news):
-                raise BusyError("a program came to write to it meanwhile; it was left alone")
+            _give_way(olds, news)
         except BaseException:
             put_back(disk, ours, done)
             raise
         return surest([*olds, *news])
+
+
+def _give_way(olds: Sequence[Watch], news: Sequence[Watch]) -> None:
+    """BusyError if somebody has come to write to an old file, and nobody to a new one.
+
+    Who waits for a new file has found it in its place: for him there is no way back.
+    """
+    if any(watch.disturbed() for watch in olds) and not any(watch.disturbed() for watch in news):
+        raise BusyError("a program came to write to it meanwhile; it was left alone")
 
 
 def trade(disk: Files, places: Places) -> None:

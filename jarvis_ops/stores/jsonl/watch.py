@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import contextlib
+
 from jarvis_ops.errors import BusyError
 from jarvis_ops.model.run import Level
 from jarvis_ops.stores.jsonl.ours import Files
@@ -37,7 +39,9 @@ class Watch:
         """Let writers in."""
         if self._leased:
             self._leased = False
-            self._disk.end_lease(self.descriptor)
+            # Should it fail: at the latest it ends together with the descriptor.
+            with contextlib.suppress(OSError):
+                self._disk.end_lease(self.descriptor)
 
     def check_free(self) -> None:
         """BusyError if anybody writes; nobody is held off."""
