@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from typing import Any, NamedTuple, get_args
 
 from jarvis_ops.errors import ConfigurationError, OpsError
+from jarvis_ops.model.profile import Profile
 from jarvis_ops.model.quantity import duration, iso_time, size
 from jarvis_ops.model.settings import Accept, Limits, Scope
 
@@ -26,7 +27,7 @@ class Config(NamedTuple):
     """A configuration file: `defaults` of options by name, and what no option says.
 
     `memory_dirs` are the folders (absolute paths) of an agent's memory, where files may name records of its
-    conversations.
+    conversations. `schema` says what a database calls its tables and columns.
     """
 
     file: str | None = None
@@ -36,6 +37,7 @@ class Config(NamedTuple):
     test_prefixes: tuple[str, ...] | None = None
     open_call_timeout: int | None = None
     memory_dirs: tuple[str, ...] = ()
+    schema: Profile | None = None
 
 
 class Place(NamedTuple):
@@ -183,6 +185,15 @@ def _day(value: object) -> str:
     return text
 
 
+def _schema(value: object) -> Profile:
+    """The shape of a store in a database: a known one, and what is called otherwise in this one."""
+    from jarvis_ops.stores.postgres.profiles import made_of
+
+    if not isinstance(value, dict):
+        raise ConfigurationError("a table is wanted")
+    return made_of(value)
+
+
 # Keys that stand for an option of the same name, and keys that no option has.
 OPTIONS: dict[str, Callable[[object], Any]] = {
     "store": _text,
@@ -205,6 +216,7 @@ TABLES: dict[str, Callable[[object], Any]] = {
     "test_prefixes": _prefixes,
     "open_call_timeout": _wait,
     "memory_dirs": _folders,
+    "schema": _schema,
 }
 
 

@@ -14,9 +14,9 @@ from jarvis_ops.config import Config, Place
 from jarvis_ops.errors import StoreError
 from jarvis_ops.render.form import Form
 from jarvis_ops.render.looks import LOOKS
-from jarvis_ops.stores.base import WritableStore
+from jarvis_ops.stores.base import Store, WritableStore
 from jarvis_ops.stores.disk import replace_file
-from jarvis_ops.stores.open import open_store
+from jarvis_ops.stores.open import open_store, open_to_read
 
 
 class Errand:
@@ -42,8 +42,14 @@ class Errand:
         return place
 
     def open(self, place: Place) -> WritableStore:
-        """The store at a place."""
+        """The store at a place, for a command that may change it."""
         store = open_store(path_of(place))
+        self.report.store = store.name
+        return store
+
+    def open_to_read(self, place: Place) -> Store:
+        """The store at a place, for a command that changes nothing."""
+        store = open_to_read(path_of(place), self.config().schema)
         self.report.store = store.name
         return store
 

@@ -138,7 +138,8 @@ class Healing:
     def _carry_out(
         self, store: WritableStore, inventory: Inventory, plans: Sequence[Change], settings: Settings, wish: Wish
     ) -> Generator[Outcome, None, None]:
-        run = self._begin(settings, len(plans))
+        names = {one.id for one in inventory.conversations}
+        run = self._begin(settings, sum(plan.conversation.id in names for plan in plans))
         with progress(self._errand.form, sum(log_bytes(plan.conversation) for plan in plans)) as advance:
             yield from carry_out(store, inventory, plans, settings, wish, run=run, advance=advance)
 

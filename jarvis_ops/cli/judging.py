@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Generator
+from collections.abc import Generator, Iterator
 from typing import NamedTuple
 
 from jarvis_ops.cli.asking import Asked, ordered, selection_of, span
@@ -66,9 +66,11 @@ class Judging:
         processes(self._way.executor, [])
         if self._way.against is not None and self._way.changed_only:
             raise UsageError("--against compares every conversation, and --changed-only leaves some out; drop one")
-        self._other = other_store("--against", self._way.against)
-        store = self._errand.open(place)
+        self._other = other_store("--against", self._way.against, config)
+        store = self._errand.open_to_read(place)
         inventory = store.inventory()
+        if self._way.changed_only and inventory.layout == "rows":
+            raise UsageError("--changed-only knows files by their time and size, and this store is a database; drop it")
         chosen = ordered(store, select(store, inventory, selection, settings), self._way.sort, settings)
         if self._way.changed_only:
             chosen = self._changed(inventory, chosen, settings)
@@ -85,6 +87,9 @@ class Judging:
     def _judge(
         self, store: Store, inventory: Inventory, chosen: list[Conversation], settings: Settings, *, whole: bool
     ) -> Generator[Outcome, None, None]:
+        if inventory.layout == "rows":
+            yield from self._judge_rows(store, inventory, chosen, settings, whole=whole)
+            return
         sizes = [log_bytes(one) for one in chosen]
         workers = processes(self._way.executor, sizes)
         with open_executor(workers) as executor, progress(self._errand.form, sum(sizes)) as advance:
@@ -99,15 +104,38 @@ class Judging:
                 advance=advance,
                 memory=self._remembering.memory if self._remembering is not None else None,
             )
-            if self._other is not None:
-                from jarvis_ops.operations.against import against, compared
-
-                differences = against(store, inventory, chosen, self._other, settings, whole=whole)
-                outcomes = compared(outcomes, differences, settings)
-            for outcome in outcomes:
+            for outcome in self._compared(store, inventory, chosen, settings, outcomes, whole=whole):
                 if self._remembering is not None:
                     self._remembering.memory.judged(outcome)
                 yield _narrowed(outcome, self._way.rules)
+
+    def _judge_rows(
+        self, store: Store, inventory: Inventory, chosen: list[Conversation], settings: Settings, *, whole: bool
+    ) -> Generator[Outcome, None, None]:
+        """The same for a database, which is read in one go by one process."""
+        from jarvis_ops.operations.rows import verify_rows
+
+        with progress(self._errand.form, 0, unit=" rows") as advance:
+            outcomes = verify_rows(store, inventory, chosen, settings, whole=whole, advance=advance)
+            for outcome in self._compared(store, inventory, chosen, settings, outcomes, whole=whole):
+                yield _narrowed(outcome, self._way.rules)
+
+    def _compared(
+        self,
+        store: Store,
+        inventory: Inventory,
+        chosen: list[Conversation],
+        settings: Settings,
+        outcomes: Iterator[Outcome],
+        *,
+        whole: bool,
+    ) -> Iterator[Outcome]:
+        """The outcomes, with what a comparison with another store adds."""
+        if self._other is None:
+            return outcomes
+        from jarvis_ops.operations.against import against, compared
+
+        return compared(outcomes, against(store, inventory, chosen, self._other, settings, whole=whole), settings)
 
     def _afterwards(self) -> None:
         """Write what outlives the run."""

@@ -53,7 +53,7 @@ class Listing:
         place = self._errand.place()
         settings = settings_of(self._errand.config(), Manner(dialect=self._wanted.dialect))
         selection = selection_of(self._asked, settings.now)
-        store = self._errand.open(place)
+        store = self._errand.open_to_read(place)
         return self._rows(store, select(store, store.inventory(), selection, settings), settings)
 
     def _rows(self, store: Store, chosen: list[Conversation], settings: Settings) -> Generator[Outcome, None, None]:

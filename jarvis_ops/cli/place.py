@@ -10,10 +10,9 @@ from urllib.parse import urlsplit
 import typer
 
 from jarvis_ops.config import Config, Place, own_store
-from jarvis_ops.errors import UsageError
 
 if TYPE_CHECKING:
-    from jarvis_ops.stores.base import WritableStore
+    from jarvis_ops.stores.base import Store
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
 _CONNECTION_WORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
@@ -30,21 +29,19 @@ def place_of(ctx: typer.Context, store: str | None, config: Config) -> Place:
 
 
 def path_of(place: Place) -> str:
-    """What to open. UsageError for words of a database connection, which would else be taken for a path."""
-    if _SCHEME.match(place.where):
-        return place.where
-    if _is_connection(place.where) and not os.path.lexists(place.where):
-        raise UsageError(f"this version reads JSONL stores only, and the {place.source} names a database")
-    return os.path.expanduser(place.where)
+    """What to open: the address or the words of a database connection as they are, or a path."""
+    from jarvis_ops.stores.open import names_database
+
+    return place.where if names_database(place.where) else os.path.expanduser(place.where)
 
 
-def other_store(option: str, where: str | None) -> WritableStore | None:
+def other_store(option: str, where: str | None, config: Config) -> Store | None:
     """The store that an option names beside the one of the command; None if it is not given. StoreError, UsageError."""
     if where is None:
         return None
-    from jarvis_ops.stores.open import open_store
+    from jarvis_ops.stores.open import open_to_read
 
-    return open_store(path_of(Place(where, f"option {option}")))
+    return open_to_read(path_of(Place(where, f"option {option}")), config.schema)
 
 
 def shown(where: str) -> str:

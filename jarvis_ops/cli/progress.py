@@ -1,4 +1,4 @@
-"""A progress bar in bytes on standard error."""
+"""A progress bar on standard error."""
 
 from __future__ import annotations
 
@@ -18,8 +18,11 @@ def wanted(form: Form) -> bool:
 
 
 @contextmanager
-def progress(form: Form, total: int) -> Iterator[Callable[[int], None]]:
-    """A bar that is gone when the block ends; what it yields takes the bytes done since the last call."""
+def progress(form: Form, total: int, unit: str = "B") -> Iterator[Callable[[int], None]]:
+    """A bar that is gone when the block ends; what it yields takes the bytes (or what `unit` is) done since last time.
+
+    A `total` of 0 is one that is not known.
+    """
     if not wanted(form):
         yield _nothing
         return
@@ -27,7 +30,7 @@ def progress(form: Form, total: int) -> Iterator[Callable[[int], None]]:
 
     # Its thread, which only redraws a stalled bar, would make forking unsafe.
     tqdm.monitor_interval = 0
-    with tqdm(total=total, file=sys.stderr, unit="B", unit_scale=True, leave=False, disable=False) as bar:
+    with tqdm(total=total or None, file=sys.stderr, unit=unit, unit_scale=True, leave=False, disable=False) as bar:
         yield lambda done: _advance(bar, done)
 
 

@@ -40,7 +40,8 @@ def judge_linear(
     for _ in range(PASSES):
         records = tail(snapshot, dialect) if partial else None
         compacts = settings.profile != "jarvis"
-        linear = Linear(Reading(snapshot, dialect, settings.limits, records), dialect, known, compacts=compacts)
+        reading = Reading(snapshot, dialect, settings.limits, records)
+        linear = Linear(reading, dialect, known, compacts=compacts)
         linear.run()
         learned = linear.learned()
         if settings.scope == "full":
@@ -60,10 +61,10 @@ def judge_linear(
         dialect=dialect.name,
         findings=linear.findings + segments,
         records=linear.records,
-        bytes=linear.reading.size,
+        bytes=reading.size,
         last_time=linear.last_time,
         talk=linear.records,
-        growing=linear.reading.growing,
+        growing=reading.growing,
         sign=frontier,
     )
 

@@ -194,7 +194,7 @@ def companions(
                 "it has no metadata file, although the others here have one",
             )
         return
-    at = Position(conversation.metadata.file)
+    at = conversation.metadata.position()
     if fault and (verdict.dialect == Jarvis.name or metadata is None):
         yield found("meta-invalid", at, fault)  # other agents' metadata needs no id of ours
     if metadata is None or metadata.get("state") != "running":

@@ -3,15 +3,14 @@
 from __future__ import annotations
 
 from array import array
-from collections.abc import Mapping
-from typing import Any, NamedTuple
+from collections.abc import Iterator, Mapping
+from typing import Any, NamedTuple, Protocol
 
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.dialects.jarvis import COMPACTION, HEALED, SEALED
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.record import Position, Record
-from jarvis_ops.operations.reading import Reading
 from jarvis_ops.rules.findings import found
 from jarvis_ops.rules.pairing import Pairing
 from jarvis_ops.rules.repeats import repeats
@@ -31,10 +30,20 @@ class Known(NamedTuple):
     boundary: Position | None = None
 
 
+class Read(Protocol):
+    """Iterates over the records of a conversation, each with its message; `findings` grows with what is odd in them."""
+
+    findings: list[Finding]
+    size: int
+
+    def __iter__(self) -> Iterator[tuple[Record, Message]]:
+        """The records, forward."""
+
+
 class Linear:
     """One pass over a conversation. `run` it, then `finish` it; `findings` is the verdict."""
 
-    def __init__(self, reading: Reading, dialect: Dialect, known: Known, *, compacts: bool) -> None:
+    def __init__(self, reading: Read, dialect: Dialect, known: Known, *, compacts: bool) -> None:
         self.reading = reading
         self.dialect = dialect
         self.known = known
@@ -101,7 +110,8 @@ class Linear:
         same = first_content == content
         rule = "repeated-record" if same else "duplicate-id"
         words = "the same record, byte for byte, stands" if same else "another record with this id stands"
-        detail = f"{words} in line {earlier.line} of {earlier.file}"
+        where = f"row {earlier.key}" if earlier.table is not None else f"line {earlier.line} of {earlier.file}"
+        detail = f"{words} in {where}"
         self.findings.append(found(rule, record.position(), detail, record_id=message.id, facts=facts))
         return same
 

@@ -68,7 +68,8 @@ def _check_sent_back(
     for other in store.runs(inventory):
         if other.run != entry.run or other.state != "done" or other.conversation in {entry.conversation, *planned}:
             continue
-        if any(step.to is not None and os.path.basename(step.to.file) in here for step in other.steps):
+        sent = (step.to for step in other.steps if _is_sending(step))
+        if any(to is not None and os.path.basename(to.file) in here for to in sent):
             raise RefusedError(f"records came here from {other.conversation}, which has to be taken back first")
 
 

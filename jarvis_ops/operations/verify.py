@@ -204,7 +204,7 @@ def finished(outcome: Outcome, settings: Settings, *, named: bool) -> Outcome:
 
     `named` says that the conversation was asked for by itself: then one of an unknown form is a failure.
     """
-    kept = [one for one in outcome.findings if not accepted(one, outcome, settings)]
+    kept = [one.told() for one in outcome.findings if not accepted(one, outcome, settings)]
     outcome.accepted = len(outcome.findings) - len(kept)
     outcome.findings = kept
     if outcome.status == "clean" and kept:

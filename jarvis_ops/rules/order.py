@@ -10,9 +10,9 @@ import msgspec
 
 from jarvis_ops.model.finding import Finding, Severity
 from jarvis_ops.model.message import Message
-from jarvis_ops.model.record import Position, Row
+from jarvis_ops.model.record import Row
 from jarvis_ops.rules.findings import found
-from jarvis_ops.rules.tied import Read, in_time
+from jarvis_ops.rules.tied import Read, in_pairs
 from jarvis_ops.rules.words import counted
 
 UNITS = {"s": "seconds", "ms": "milliseconds", "us": "microseconds"}
@@ -56,9 +56,10 @@ class Order:
         self.latest: int | str | None = None
         self.summaries: dict[int, Row] = {}
 
-    def arrange(self, rows: Iterator[Row], decode: Callable[[Row], Message]) -> Iterator[Row]:
-        """The rows in the order in which they are to be judged."""
-        return in_time(decode, map(self.notice, rows), tied=self.are_tied, meet=self.meet)
+    def arrange(self, rows: Iterator[Row], decode: Callable[[Row], Message]) -> Iterator[Read]:
+        """The rows, each with its message, in the order in which they are to be judged."""
+        reads = ((self.notice(row), decode(row)) for row in rows)
+        return in_pairs(reads, tied=self.are_tied, meet=self.meet)
 
     def notice(self, row: Row) -> Row:
         """Take note of a row as it was read."""
@@ -113,14 +114,14 @@ class Order:
         if self.unnumbered is not None:
             rows = self.unnumbered_rows
             detail = f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no number"
-            yield found("seq-null", place(self.unnumbered), detail, record_id=self.unnumbered.key, facts={"rows": rows})
+            yield found("seq-null", self.unnumbered.position(), detail, record_id=self.unnumbered.key, facts={"rows": rows})
         if self.conflict is not None:
             first = "a later time" if self.orders.by_time else "an earlier time"
             than = "a lower number" if self.orders.by_time else "a higher number"
             detail = f"{counted(self.conflicts, 'row')} with {first} and {than} than the row before"
             yield found(
                 "order-conflict",
-                place(self.conflict),
+                self.conflict.position(),
                 detail,
                 severity="error" if depends else "warning",
                 record_id=self.conflict.key,
@@ -138,7 +139,7 @@ class Order:
         more = f"; {counted(self.tied_rows, 'row')} in {counted(self.ties, 'group')}" if self.ties > 1 else ""
         detail = f"{tie.rows} rows share {said(tie.row.time, self.unit)}{depending}{more}"
         facts = {"rows": tie.rows, "groups": self.ties, "tied_rows": self.tied_rows, "time": tie.row.time}
-        return found("order-tie", place(tie.row), detail, severity=severity, record_id=tie.row.key, facts=facts)
+        return found("order-tie", tie.row.position(), detail, severity=severity, record_id=tie.row.key, facts=facts)
 
     def mixed(self) -> Finding:
         """Times in several units; the place is the first row of the rarest."""
@@ -147,12 +148,7 @@ class Order:
         most = max(self.units, key=lambda unit: self.units[unit])
         detail = f"{counted(self.units[rarest], 'time')} in {UNITS[rarest]} among {self.units[most]:,} in {UNITS[most]}"
         facts = {"rows": self.units[rarest], "units": dict(self.units)}
-        return found("mixed-units", place(row), detail, record_id=row.key, facts=facts)
-
-
-def place(row: Row) -> Position:
-    """The place of a row that its line may not have been counted for yet."""
-    return Position(row.file, None, None, None, row.table, row.key)
+        return found("mixed-units", row.position(), detail, record_id=row.key, facts=facts)
 
 
 def said(time: int | str | None, unit: Callable[[int | str], str]) -> str:

@@ -158,8 +158,8 @@ class Pairing:
 
     def misplaced(self, call_id: str, at: Position, call: Position, between: Position | None = None) -> None:
         """Report a result that is there, but not directly after its call."""
-        where = f"; line {between.line} stands between" if between is not None and between.line else ""
-        detail = f"the result of call {call_id} does not follow its call{in_line(call)}{where}"
+        where = f"; {spot(between)} stands between" if between is not None and spot(between) else ""
+        detail = f"the result of call {call_id} does not follow its call{in_place(call)}{where}"
         self.report("misplaced-result", at, call_id, detail, call=call)
 
     def cut_apart(self, call: Call, at: Position, boundary: Position) -> None:
@@ -238,7 +238,7 @@ class Pairing:
         """Add a finding; each further place becomes facts (`call_line`, `call_file`, `call_offset`, …)."""
         facts: dict[str, Any] = {}
         for name, place in places.items():
-            told = {"line": place.line, "file": place.file, "offset": place.offset}
+            told = {what: getattr(place, what) for what in ("line", "file", "offset", "table", "key")}
             facts.update((f"{name}_{what}", value) for what, value in told.items() if value is not None)
         severity: Severity | None = "info" if self.compacted else None
         self.findings.append(found(rule, at, detail, severity=severity, call_id=call_id, facts=facts))
@@ -249,6 +249,13 @@ def shown(call_id: str | None) -> str:
     return "missing" if call_id is None else "empty" if not call_id.strip() else f'"{call_id}"'
 
 
-def in_line(position: Position) -> str:
-    """The words that name a line, where it is known."""
-    return f" in line {position.line}" if position.line is not None else ""
+def spot(position: Position) -> str:
+    """The words for a line or a row; "" where lines were not counted."""
+    if position.table is not None:
+        return f"row {position.key}"
+    return f"line {position.line}" if position.line else ""
+
+
+def in_place(position: Position) -> str:
+    """The words that say in which line or row something stands, where that is known."""
+    return f" in {spot(position)}" if spot(position) else ""

@@ -10,27 +10,30 @@ from jarvis_ops.model.record import Row
 Read = tuple[Row, Message]
 
 
-def in_time(decode: Callable[[Row], Message], rows: Iterator[Row], *, tied: Callable[[Row, Row], bool],
-            meet: Callable[[Sequence[Read], bool], None]) -> Iterator[Row]:
+Meet = Callable[[Sequence[Read], bool], None]
+
+
+def in_pairs(
+    reads: Iterator[Read], *, tied: Callable[[Row, Row], bool], meet: Meet
+) -> Iterator[Read]:
     """The rows in the order in which they pair; `meet` is told each group of tied ones, and if a pair depends on it."""
     waiting = Waiting()
     group: list[Read] = []
-    for row in rows:
-        read = row, decode(row)
-        if group and not tied(group[-1][0], row):
+    for read in reads:
+        if group and not tied(group[-1][0], read[0]):
             yield from _settled(group, waiting, meet)
             group = []
         group.append(read)
     yield from _settled(group, waiting, meet)
 
 
-def _settled(group: list[Read], waiting: Waiting, meet: Callable[[Sequence[Read], bool], None]) -> Iterator[Row]:
+def _settled(group: list[Read], waiting: Waiting, meet: Meet) -> Iterator[Read]:
     if len(group) > 1:
         group = waiting.settle(group)
         meet(group, depends(group))
-    for row, message in group:
-        waiting.take(message)
-        yield row
+    for read in group:
+        waiting.take(read[1])
+        yield read
 
 
 def depends(group: Sequence[Read]) -> bool:

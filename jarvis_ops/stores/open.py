@@ -2,24 +2,46 @@
 
 from __future__ import annotations
 
+import os
 import re
 
 from jarvis_ops.errors import UsageError
-from jarvis_ops.stores.base import WritableStore
+from jarvis_ops.model.profile import Profile
+from jarvis_ops.stores.base import Store, WritableStore
 from jarvis_ops.stores.jsonl.store import JsonlStore
 
 _DATABASE = re.compile(r"(postgres|postgresql|sqlite)(\+\w+)?:", re.IGNORECASE)
+_WORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
+
+
+def names_database(where: str) -> bool:
+    """Whether an address or words of a database connection are meant, and no path."""
+    return bool(_DATABASE.match(where) or (_WORDS.search(where) and not os.path.lexists(where)))
 
 
 def open_store(where: str) -> WritableStore:
-    """The store at `where`: a directory or a single file.
+    """The store at `where`, a directory or a single file, for a command that may change it.
 
-    StoreError if it is not there or cannot be a store; UsageError for a kind of store that this version cannot read.
+    StoreError if it is not there or cannot be a store; UsageError for a kind of store that this cannot be done with.
     """
-    database = _DATABASE.match(where)
-    if database:
-        kind = database[1].lower()
-        raise UsageError(f"this version reads JSONL stores only, and {kind}: names a database")
+    if names_database(where):
+        raise UsageError("this command works on JSONL stores only, and the store that was named is a database")
     if not where:
         raise UsageError("the path of the store is empty")
     return JsonlStore(where)
+
+
+def open_to_read(where: str, profile: Profile | None = None) -> Store:
+    """The store at `where`: a directory, a single file, or a database, whose tables `profile` describes.
+
+    StoreError if it is not there or cannot be a store; UsageError for a kind of store that this version cannot read.
+    """
+    if not names_database(where):
+        return open_store(where)
+    if where.lower().startswith("sqlite"):
+        raise UsageError("this version reads JSONL stores and Postgres, and sqlite: names another kind of database")
+    # Only who has a database waits for what it takes to speak with one.
+    from jarvis_ops.stores.postgres.profiles import JARVIS
+    from jarvis_ops.stores.postgres.store import PostgresStore
+
+    return PostgresStore(where, profile or JARVIS)

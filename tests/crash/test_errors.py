@@ -22,8 +22,6 @@ from tests.stores.changes import LATER, RUN
 __all__ = ["ask", "fresh"]  # fixtures
 
 NAMES = ("heal", "undo", "heal-sealed")
-# A call that takes a hidden name away cannot be made up for when it is itself the one that fails.
-CLEARING = {"remove", "rename", "exchange", "link"}
 
 
 def change_for(name: str, folder: Path) -> tuple[Change, str]:

@@ -86,7 +86,7 @@ def test_a_line_that_was_added_to_a_new_file_whose_name_did_not_survive() -> Non
     """The swap is undone by the power cut, but a writer has flushed a line into the file that had been put in place."""
     disk = disk_with({"a.jsonl": OLD})
     disk.kind = "weakest"
-    (found,) = [stop_when(disk, "exchange", "flush_folder")]
+    found = stop_when(disk, "exchange", "flush_folder")
     heal(disk, "/s")
     disk = found[0]
     line = lines("w")
@@ -105,14 +105,12 @@ def test_a_line_that_was_torn_while_it_was_carried_over() -> None:
     heal(disk, "/s")
     late = lines("late0", "late1")
     disk = with_late_lines(disk, (late,))
-    found = stop_when(disk, "write", "flush_folder")
     stops: list[MemoryDisk] = []
 
     def step(name: str) -> None:
         if name == "flush" and disk.node_at(LIVE).data != NEW:
             stops.append(disk.killed())
 
-    del found
     disk.step = step
     recover(disk, ours(disk, conversation_in("/s")), "a")
     tails = set()

@@ -40,20 +40,28 @@ class Lines:
         self.clock = shape.clock
         self.looks_inside = shape.looks_inside
 
+    def unit(self, time: int | str) -> str:
+        """What a stored time counts."""
+        return unit_of(time, self.clock)
+
     def reduced(self, fetched: tuple[Any, ...]) -> Row:
         """A reduced row as a line."""
-        session, key, role, time, seq, result, calls, content, compacted = fetched
+        session, key, _, time, seq, _, _, _, compacted = fetched
+        return self.row(session, key, time, seq, compacted, self.value(fetched))
+
+    def value(self, fetched: tuple[Any, ...]) -> dict[str, Any]:
+        """What a reduced row says: the line without its id and its time."""
+        _, _, role, _, _, result, calls, content, _ = fetched
         if self.profile.message and content is not None:
-            value = self.spoken(json_or_none(content))
-        else:
-            value = {"role": self.profile.roles.get(role, role)} if role is not None else {}
-            if content is not None:
-                value["content"] = structured(json_or_none(content))
-            if calls is not None:
-                value["tool_calls"] = self.called(calls)
-            if result is not None:
-                value["tool_call_id"] = result
-        return self.row(session, key, time, seq, compacted, value)
+            return self.spoken(json_or_none(content))
+        value: dict[str, Any] = {"role": self.profile.roles.get(role, role)} if role is not None else {}
+        if content is not None:
+            value["content"] = structured(json_or_none(content))
+        if calls is not None:
+            value["tool_calls"] = self.called(calls)
+        if result is not None:
+            value["tool_call_id"] = result
+        return value
 
     def whole(self, fetched: tuple[Any, ...]) -> Row:
         """A row with all its columns as a line."""

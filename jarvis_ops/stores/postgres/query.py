@@ -221,3 +221,11 @@ def sessions_in_records(shape: Shape) -> Composable:
         " SELECT (SELECT {column} FROM {table} e WHERE {column} > found.id ORDER BY {column} LIMIT 1) FROM found"
         " WHERE found.id IS NOT NULL) SELECT id::text FROM found WHERE id IS NOT NULL"
     ).format(column=column, table=table)
+
+
+def highest_number(shape: Shape) -> Composable:
+    """The highest number of a row."""
+    query = Query(shape)
+    return SQL("SELECT max({})::bigint FROM {} e").format(
+        query.column(shape.profile.columns.seq), name_of(shape.entries.name)
+    )

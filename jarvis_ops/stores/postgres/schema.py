@@ -140,6 +140,17 @@ class Shape(msgspec.Struct, frozen=True):
         columns = self.profile.columns
         return self.entries.types.get(columns.content) not in TEXTS or not self.entries.has(columns.calls)
 
+    @property
+    def screens(self) -> bool:
+        """Whether reduced rows show their health at a glance.
+
+        Their time comes first, each has its own key, and the database can look inside them.
+        """
+        profile = self.profile
+        inside = not profile.message or (self.entries.types[profile.message] == "jsonb" and not profile.items)
+        by_key = self.entries.unique(profile.columns.key)
+        return inside and by_key and profile.order[:1] == ("time",) and self.has_time
+
     def sorts_by_bytes(self, table: Table, column: str) -> bool:
         """Whether a plain ORDER BY of this column gives the order of its bytes."""
         collation = table.collations[column]
