@@ -13,7 +13,7 @@ from jarvis_ops.cli.reporting import Reporting
 from jarvis_ops.config import Config, Place
 from jarvis_ops.errors import StoreError
 from jarvis_ops.render.form import Form
-from jarvis_ops.render.looks import LOOKS
+from jarvis_ops.render.looks import look_of
 from jarvis_ops.stores.base import Store, WritableStore
 from jarvis_ops.stores.disk import replace_file
 from jarvis_ops.stores.open import open_store, open_to_read
@@ -25,7 +25,7 @@ class Errand:
     def __init__(self, ctx: typer.Context, store: str | None, form: Form, fail_on: str = "error") -> None:
         self.ctx = ctx
         command = str(ctx.info_name)
-        self.report = LOOKS[command].report(command=command, store="", store_from="")
+        self.report = look_of(command).report(command=command, store="", store_from="")
         self.form = form
         self.reporting = Reporting(self.report, form, fail_on)
         self._store = store

@@ -8,7 +8,7 @@ from jarvis_ops.errors import OpsError
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.report import STATUSES, HealOutcome, Outcome, Problem, Report, Status
 from jarvis_ops.render.form import Form
-from jarvis_ops.render.looks import LOOKS
+from jarvis_ops.render.looks import look_of
 from jarvis_ops.render.tally import Tally
 from jarvis_ops.render.views import View, complain, view_of
 from jarvis_ops.rules.catalog import RULES
@@ -32,7 +32,7 @@ class Reporting:
         self._codes: set[int] = set()
         self._listed = 0
         self.tally = Tally()
-        self._look = LOOKS[report.command]
+        self._look = look_of(report.command)
         self._view: View = view_of(form, self._look)
 
     def add(self, outcome: Outcome) -> None:

@@ -14,7 +14,7 @@ from jarvis_ops.model.report import (
     RunsReport,
     SessionsReport,
 )
-from jarvis_ops.render import changes, summary, tables, upkeep
+from jarvis_ops.render import summary, tables
 from jarvis_ops.render.form import Form
 from jarvis_ops.render.tally import Tally
 
@@ -36,12 +36,24 @@ class Look(NamedTuple):
     rows: bool = False
 
 
-LOOKS = {
-    "verify-pairs": Look(Report, tables.outcome_lines, tables.verify_tables, summary.verify_summary),
-    "heal": Look(HealReport, changes.change_lines, changes.change_tables, changes.heal_summary),
-    "undo": Look(HealReport, changes.change_lines, changes.change_tables, changes.undo_summary),
-    "recover": Look(RecoverReport, upkeep.recover_lines, upkeep.recover_tables, upkeep.recover_summary),
-    "gc": Look(GcReport, upkeep.gc_lines, upkeep.gc_tables, upkeep.gc_summary),
-    "runs": Look(RunsReport, upkeep.run_lines, upkeep.run_tables, upkeep.runs_summary, rows=True),
-    "sessions": Look(SessionsReport, tables.session_lines, tables.sessions_tables, summary.sessions_summary, rows=True),
-}
+def look_of(command: str) -> Look:
+    """How a command's report looks. Only what that needs is loaded, since every start pays for it."""
+    if command in {"heal", "undo"}:
+        from jarvis_ops.render import changes
+
+        last_words = changes.heal_summary if command == "heal" else changes.undo_summary
+        return Look(HealReport, changes.change_lines, changes.change_tables, last_words)
+    if command in {"recover", "gc", "runs"}:
+        from jarvis_ops.render import upkeep
+
+        return {
+            "recover": Look(RecoverReport, upkeep.recover_lines, upkeep.recover_tables, upkeep.recover_summary),
+            "gc": Look(GcReport, upkeep.gc_lines, upkeep.gc_tables, upkeep.gc_summary),
+            "runs": Look(RunsReport, upkeep.run_lines, upkeep.run_tables, upkeep.runs_summary, rows=True),
+        }[command]
+    return {
+        "verify-pairs": Look(Report, tables.outcome_lines, tables.verify_tables, summary.verify_summary),
+        "sessions": Look(
+            SessionsReport, tables.session_lines, tables.sessions_tables, summary.sessions_summary, rows=True
+        ),
+    }[command]

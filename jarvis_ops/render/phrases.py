@@ -21,7 +21,12 @@ def looked_at(report: Report) -> str:
     if not counts.conversations:
         return f"There is no conversation to look at in {where(report)}"
     what = f"{count(counts.conversations, 'conversation')}, {count(counts.records, 'record')}"
-    return f"{what}, {size(counts.bytes)} in {where(report)}"
+    # A database does not tell how many bytes its rows have.
+    return (
+        f"{what}, {size(counts.bytes)} in {where(report)}"
+        if counts.bytes or not counts.records
+        else (f"{what} in {where(report)}")
+    )
 
 
 def left_over(counts: Counts, failed: str = "could not be read", skipped: str = "not looked at") -> Iterator[str]:

@@ -54,8 +54,9 @@ def place(position: Position) -> str:
 
 
 def finding_text(finding: Finding) -> str:
-    """The sentence of a finding, with the ids that it is about where the sentence does not name them."""
-    return sentence(finding.detail, finding.call_id, finding.record_id)
+    """The sentence of a finding, with the ids that it is about where neither it nor the place names them."""
+    record_id = finding.record_id if finding.record_id != finding.position.key else None
+    return sentence(finding.detail, finding.call_id, record_id)
 
 
 def sentence(text: str, call_id: str | None, record_id: str | None) -> str:

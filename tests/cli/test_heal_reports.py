@@ -14,7 +14,7 @@ from jarvis_ops.cli.reporting import Reporting
 from jarvis_ops.model.report import Outcome, Problem
 from jarvis_ops.render import envelope
 from jarvis_ops.render.form import Form
-from jarvis_ops.render.looks import LOOKS
+from jarvis_ops.render.looks import look_of
 from tests.cli.outcomes import INSERT, RUN, TWICE, applied, healed, hostile, planned
 
 SCHEMA = json.loads(envelope.schema())
@@ -28,7 +28,7 @@ def told(capfd: pytest.CaptureFixture[str]) -> Any:
     """Reports outcomes as a command does; the exit code, the lines on standard output, and standard error."""
 
     def tell(outcomes: Iterable[Outcome], form: Form | None = None, command: str = "heal") -> Told:
-        report = LOOKS[command].report(command=command, store="sessions", store_from="flag --store")
+        report = look_of(command).report(command=command, store="sessions", store_from="flag --store")
         reporting = Reporting(report, form or Form())
         reporting.tally.go_on, reporting.tally.take_back, reporting.tally.undoes = GO_ON, TAKE_BACK, RUN
         for outcome in outcomes:
