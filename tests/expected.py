@@ -14,10 +14,15 @@ ROOT = Path(__file__).resolve().parent.parent
 FACTS = ("torn_bytes", "records", "first_line", "cwds", "bytes", "value", "call_line", "parent", "session", "lines")
 
 
-def verify(store: Path, *options: str, home: Path) -> tuple[int, dict[str, Any]]:
-    """Run `verify-pairs` as a user would; give its exit code and its JSON report. `home` keeps settings out."""
+def verify(store: Path | str, *options: str, home: Path, config: Path | None = None) -> tuple[int, dict[str, Any]]:
+    """Run `verify-pairs` as a user would; give its exit code and its JSON report.
+
+    `home` keeps settings out, save those of the file `config`.
+    """
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JARVIS", "PIPPA", "XDG_"))}
     environment = kept | {"HOME": str(home), "NO_COLOR": "1"}
+    if config is not None:
+        environment["JARVIS_OPS_CONFIG"] = str(config)
     command = [sys.executable, "-m", "jarvis_ops", "verify-pairs", "--store", str(store), "--output", "json", *options]
     done = subprocess.run(command, cwd=ROOT, env=environment, capture_output=True, check=False)
     assert b"Traceback" not in done.stderr, done.stderr.decode(errors="replace")

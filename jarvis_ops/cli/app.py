@@ -8,6 +8,7 @@ import typer
 
 from jarvis_ops.cli.gc import gc
 from jarvis_ops.cli.heal import heal
+from jarvis_ops.cli.migrate_seq import migrate_seq
 from jarvis_ops.cli.recover import recover
 from jarvis_ops.cli.runs import runs
 from jarvis_ops.cli.schema import schema
@@ -53,5 +54,6 @@ app.command("undo")(undo)
 app.command("recover")(recover)
 app.command("runs")(runs)
 app.command("gc")(gc)
+app.command("migrate-seq")(migrate_seq)
 app.command("sessions")(sessions)
 app.command("schema")(schema)

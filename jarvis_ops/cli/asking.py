@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import NamedTuple
 
 import typer
@@ -13,10 +13,10 @@ from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.quantity import duration, instant
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.footprint import log_bytes
-from jarvis_ops.operations.recent import last_time
+from jarvis_ops.operations.recent import LastTime, last_times
 from jarvis_ops.operations.select import Selection, ids_in
 from jarvis_ops.render.form import Form
-from jarvis_ops.stores.base import Store
+from jarvis_ops.stores.base import Database, Measure, Store
 
 
 class Asked(NamedTuple):
@@ -99,16 +99,25 @@ def _typed(ctx: typer.Context, name: str) -> bool:
 def ordered(store: Store, chosen: Iterable[Conversation], order: str, settings: Settings) -> list[Conversation]:
     """The conversations in the order in which the work is done: by id, newest first, or largest first."""
     if order == "bytes":
-        return sorted(chosen, key=log_bytes, reverse=True)
+        measured = store.measured() if isinstance(store, Database) else None
+        return sorted(chosen, key=lambda one: size_of(one, measured), reverse=True)
     if order == "last":
-        return sorted(chosen, key=lambda one: _last(store, one, settings), reverse=True)
+        last = last_times(store, settings)
+        return sorted(chosen, key=lambda one: _last(last, one), reverse=True)
     return list(chosen)
 
 
-def _last(store: Store, conversation: Conversation, settings: Settings) -> float:
+def size_of(conversation: Conversation, measured: Mapping[str, Measure] | None) -> int:
+    """The bytes of a conversation: of its files, or of its rows where a database measured them."""
+    if measured is None:
+        return log_bytes(conversation)
+    return measured[conversation.id].bytes if conversation.id in measured else 0
+
+
+def _last(last: LastTime, conversation: Conversation) -> float:
     """The time of the last record; what cannot be read comes first, so that it is told early."""
     try:
-        time = last_time(store, conversation, settings)
+        time = last(conversation)
     except UnreadableError:
         return float("inf")
     return float("-inf") if time is None else time

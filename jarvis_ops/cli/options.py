@@ -225,3 +225,32 @@ Quarantine = Annotated[bool, typer.Option("--quarantine", help="What was taken o
 OlderThan = Annotated[
     str, typer.Option("--older-than", metavar="DURATION", help="Only what was put there at least this long ago.")
 ]
+
+Finish = Annotated[
+    bool,
+    typer.Option("--finish", help="Drop the plan that a numbering leaves; what it did stays, and cannot be undone."),
+]
+TakeBack = Annotated[bool, typer.Option("--undo", help="Take an unfinished or new numbering back.")]
+Sleep = Annotated[str, typer.Option("--sleep", metavar="DURATION", help="Rest so long between two batches.")]
+MaxWait = Annotated[
+    str, typer.Option("--max-wait", metavar="DURATION", help="Keep no client waiting for longer than this.")
+]
+MaxLag = Annotated[
+    str | None,
+    typer.Option("--max-replica-lag", metavar="DURATION", help="Pause while a replica is further behind than this."),
+]
+SpaceChecked = Annotated[
+    bool, typer.Option("--space-checked", help="The disk has the room that the plan asks for; wanted above 10 GB.")
+]
+AllowTriggers = Annotated[
+    bool, typer.Option("--allow-triggers", help="It does no harm when triggers fire for each row that is numbered.")
+]
+SaveEvidence = Annotated[
+    str | None,
+    typer.Option(
+        "--save-evidence", metavar="FILE", help="Write the order of all rows down, before an agent adds the column."
+    ),
+]
+SavedEvidence = Annotated[
+    str | None, typer.Option("--evidence", metavar="FILE", help="Take the order from what --save-evidence wrote.")
+]

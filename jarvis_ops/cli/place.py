@@ -35,13 +35,13 @@ def path_of(place: Place) -> str:
     return place.where if names_database(place.where) else os.path.expanduser(place.where)
 
 
-def other_store(option: str, where: str | None, config: Config) -> Store | None:
+def other_store(option: str, where: str | None, config: Config | None = None) -> Store | None:
     """The store that an option names beside the one of the command; None if it is not given. StoreError, UsageError."""
     if where is None:
         return None
     from jarvis_ops.stores.open import open_to_read
 
-    return open_to_read(path_of(Place(where, f"option {option}")), config.schema)
+    return open_to_read(path_of(Place(where, f"option {option}")), config.schema if config is not None else None)
 
 
 def shown(where: str) -> str:

@@ -38,6 +38,9 @@ class Finding(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
         if self.position.table is None:
             return self
         rows = [name.removesuffix("_table") for name in self.facts if name.endswith("_table")]
-        inner = {f"{name}_{what}" for name in rows for what in ("file", "line", "offset")} | {"first_file", "first_line"}
+        inner = {f"{name}_{what}" for name in rows for what in ("file", "line", "offset")} | {
+            "first_file",
+            "first_line",
+        }
         facts = {name: value for name, value in self.facts.items() if name not in inner}
         return msgspec.structs.replace(self, position=self.position.told(), facts=facts)

@@ -31,6 +31,9 @@ def _milliseconds(text: str) -> int | None:
         return None
     if not any(letter.isalpha() for letter in text):
         return None
+    number = text.removesuffix("ms")
+    if number != text and number.isdigit():
+        return int(number)
     seconds = timeparse(text)
     return None if seconds is None else round(seconds * SECOND)
 

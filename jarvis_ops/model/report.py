@@ -115,6 +115,43 @@ class GcOutcome(Outcome, kw_only=True):
     files: list[Freed] = []
 
 
+class Undecided(msgspec.Struct, frozen=True):
+    """Rows of one conversation that have one time and whose order is not certain, and why; the time as stored."""
+
+    conversation: str
+    time: str
+    rows: int
+    why: str
+
+
+class MigrateOutcome(Outcome, kw_only=True):
+    """What numbering the rows of a table will do, or did; `records` are its rows as far as the database knows.
+
+    `column` is the state in which the order column was found. `moments` are the groups of rows of one conversation
+    that have one time, `changed` those of them that pair only in another order than the one in which their rows are
+    numbered or were written, `undecided` those of which more than one order is possible. `updated` and `traceless` are
+    rows in them of whose writing nothing is known any more. `seconds`, `disk_bytes` and `wal_bytes` are what the work
+    takes at most, by estimate. `roles` may add rows and could not number them. `waited_ms` is the longest time for
+    which others were kept from the table.
+    """
+
+    table: str = ""
+    column: Literal["missing", "partial", "complete", ""] = ""
+    steps: list[str] = []
+    notes: list[str] = []
+    moments: int = 0
+    changed: int = 0
+    undecided: list[Undecided] = []
+    updated: int = 0
+    traceless: int = 0
+    seconds: float = 0
+    disk_bytes: int = 0
+    wal_bytes: int = 0
+    roles: list[str] = []
+    run: str | None = None
+    waited_ms: int | None = None
+
+
 class Counts(msgspec.Struct, kw_only=True):
     """Sums over all outcomes of a run; `findings` counts by rule.
 
@@ -190,6 +227,12 @@ class GcReport(Report, kw_only=True):
     outcomes: list[GcOutcome] = []  # type: ignore[assignment]
 
 
+class MigrateReport(Report, kw_only=True):
+    """The JSON document of `migrate-seq`."""
+
+    outcomes: list[MigrateOutcome] = []  # type: ignore[assignment]
+
+
 class OutcomeLine(Outcome, kw_only=True, tag_field="type", tag="outcome"):
     """One outcome as a line of `--output jsonl`."""
 
@@ -212,6 +255,10 @@ class RunLine(RunOutcome, kw_only=True, tag_field="type", tag="outcome"):
 
 class GcLine(GcOutcome, kw_only=True, tag_field="type", tag="outcome"):
     """All of it as a line of `gc --output jsonl`."""
+
+
+class MigrateLine(MigrateOutcome, kw_only=True, tag_field="type", tag="outcome"):
+    """The numbering of a table as a line of `migrate-seq --output jsonl`."""
 
 
 class ErrorLine(Problem, frozen=True, tag_field="type", tag="error"):

@@ -131,7 +131,7 @@ class Draft:
                 step="insert",
                 position=Position(live, None, self.sizes[live]),
                 why=f"{file} is replaced as a whole, which is noted here; Pippa does not read a sealed segment again",
-                rule=next(taken.rule for taken in self._taken if taken.span.file == file),
+                rule=next(repair.finding.rule for repair in self.repairs for edit in repair.edits if edit.file == file),
                 safety="safe",
                 bytes=self._note(file).decode().rstrip(),
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import orjson
@@ -12,7 +12,18 @@ from jarvis_ops.dialects.registry import DIALECTS
 from jarvis_ops.model.conversation import Conversation
 from jarvis_ops.model.record import Record
 from jarvis_ops.model.settings import Settings
-from jarvis_ops.stores.base import Store
+from jarvis_ops.stores.base import Database, Store
+
+# Tells when a conversation was last added to.
+LastTime = Callable[[Conversation], int | None]
+
+
+def last_times(store: Store, settings: Settings) -> LastTime:
+    """Who tells `last_time` of any conversation; a database is asked once for all."""
+    if isinstance(store, Database):
+        measured = store.measured()
+        return lambda one: measured[one.id].last if one.id in measured else None
+    return lambda one: last_time(store, one, settings)
 
 
 def last_time(store: Store, conversation: Conversation, settings: Settings) -> int | None:

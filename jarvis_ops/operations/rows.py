@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any
 
-from jarvis_ops.errors import OpsError
+from jarvis_ops.errors import OpsError, StoreError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.record import Row
@@ -76,18 +76,21 @@ class RowJudge:
         self.ties = 0
         self.tied: str | None = None
         self.units: Counter[str] = Counter()
+        self.highest: int | None = None
 
     def outcomes(self, chosen: Sequence[Conversation], *, everything: bool) -> Iterator[Outcome]:
         """One outcome for each of the conversations, which come in the order of their ids."""
         glances = self.glances(None if everything else [one.id for one in chosen])
         ahead = next(glances, None)
         for conversation in chosen:
-            while ahead is not None and ahead.session < conversation.id:
-                ahead = next(glances, None)
             if ahead is not None and ahead.session == conversation.id:
                 yield self.outcome(conversation, ahead)
+                ahead = next(glances, None)
             else:
                 yield self.outcome(conversation, Glance(conversation.id, 0, clean=True))
+        if ahead is not None:
+            # Else conversations would count as empty, and so as clean, that were never looked at.
+            raise StoreError(f"{self.store.name}: its conversations did not come in the order of their ids")
 
     def glances(self, sessions: Sequence[str] | None) -> Iterator[Glance]:
         """What the fast way says of each conversation; nothing of any where rows must be read one by one."""
@@ -117,6 +120,7 @@ class RowJudge:
         verdict = Verdict(dialect=self.store.dialect.name, records=glance.records)
         if glance.first is not None:
             self.units.update({self.store.unit(glance.first): 1})
+            self.number(glance.highest)
         metadata = self.running.get(conversation.id)
         if glance.prompt:
             snapshot = self.store.snapshot(conversation, whole=False)
@@ -133,6 +137,7 @@ class RowJudge:
         verdict = judge_rows(snapshot, self.settings, metadata)
         order = snapshot.order
         self.units.update(order.units)
+        self.number(order.highest)
         if order.ties:
             self.ties += order.ties
             self.tied = self.tied or conversation.id
@@ -141,6 +146,11 @@ class RowJudge:
         verdict.findings += self.beside(conversation, metadata, verdict)
         verdict.findings.sort(key=lambda one: one.position.line or 0)
         return verdict
+
+    def number(self, highest: int | None) -> None:
+        """Remember the highest number in use."""
+        if highest is not None and (self.highest is None or highest > self.highest):
+            self.highest = highest
 
     def beside(
         self, conversation: Conversation, metadata: Mapping[str, Any] | None, verdict: Verdict
@@ -167,7 +177,7 @@ class RowJudge:
             sequence=sequence.name if sequence is not None else None,
             owned=sequence is None or sequence.owned,
             last=sequence.last if sequence is not None else None,
-            highest=self.store.highest() if sequence is not None and sequence.last is not None else None,
+            highest=self.store.highest() if sequence and self.settings.scope == "last-turn" else self.highest,
             invalid=self.store.invalid_indexes(),
             missing=self.store.missing_columns(),
         )

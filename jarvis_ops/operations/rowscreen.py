@@ -22,7 +22,8 @@ from jarvis_ops.stores.postgres.lines import IDS, Lines
 class Glance(NamedTuple):
     """A conversation after the loop: how many rows, whether all is plainly well, and what else it takes to say so.
 
-    `prompt` says that it ends with a message of the user. `first` is the time of its first row.
+    `prompt` says that it ends with a message of the user. `first` is the time of its first row, `highest` the number
+    of its last.
     """
 
     session: str
@@ -30,6 +31,7 @@ class Glance(NamedTuple):
     clean: bool
     prompt: bool = False
     first: int | str | None = None
+    highest: int | None = None
 
 
 class RowScreen:
@@ -48,9 +50,9 @@ class RowScreen:
         """One glance a conversation."""
         for rows in batches:
             yield from self.loop(rows)
-        session, records, odd, first, last, *_ = self.state
+        session, records, odd, first, last, number, _ = self.state
         if session is not None:
-            yield self.glance(session, records, first, last, odd=odd)
+            yield self.glance(session, records, first, last, number, odd=odd)
 
     def loop(self, rows: list[tuple[Any, ...]]) -> Iterator[Glance]:  # noqa: C901, PLR0912 - as the loop over lines
         """Judge some rows. All that every row needs stands here, since a call a row would cost a third of the speed."""
@@ -61,7 +63,7 @@ class RowScreen:
             if of != session:
                 if session is not None:
                     self.last_role = role_before
-                    yield self.glance(session, records, first, last, odd=odd)
+                    yield self.glance(session, records, first, last, number, odd=odd)
                 session, records, odd, first, role_before = of, 1, seq is None, time, ""
                 replaced = compacted is not None
             else:
@@ -147,7 +149,7 @@ class RowScreen:
             self.calls.append(hash(call.id))
         return not message.fault
 
-    def glance(self, session: str, records: int, first: Any, last: Any, *, odd: bool) -> Glance:
+    def glance(self, session: str, records: int, first: Any, last: Any, number: Any, *, odd: bool) -> Glance:
         """What is to be said of a conversation that is over; the next one begins."""
         clean = not (odd or self.open or self.summaries or first is None or last is None or repeats(self.calls))
         clean = clean and self.lines.unit(first) == self.lines.unit(last)
@@ -155,4 +157,4 @@ class RowScreen:
         self.open.clear()
         self.summaries.clear()
         del self.calls[:]
-        return Glance(session, records, clean, prompt, first)
+        return Glance(session, records, clean, prompt, first, number)

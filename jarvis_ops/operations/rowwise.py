@@ -6,7 +6,10 @@ from collections import Counter
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+import msgspec
+
 from jarvis_ops.dialects.base import Dialect
+from jarvis_ops.dialects.items import Items
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.message import Message, ToolResult
 from jarvis_ops.model.record import Position, Record, Row
@@ -31,9 +34,14 @@ class RowReading:
 
 
 class RowPairing(Pairing):
-    """Pairs rows of which each says itself whether it is out of the replay."""
+    """Pairs rows of which each says itself whether it is out of the replay.
+
+    With `full` that makes no difference. `items` are results that may come any time after their calls, and calls that
+    the agent itself closes when it reads them.
+    """
 
     full = False
+    items = False
 
     def feed(self, message: Message, record: Record) -> None:
         """Take the next row."""
@@ -43,6 +51,14 @@ class RowPairing(Pairing):
             elif self.compacted:
                 self.split(record.position())
         super().feed(message, record)
+        if self.items:
+            self.between = None
+
+    def report(self, rule: str, at: Position, call_id: str | None, detail: str, **places: Position) -> None:
+        """Add a finding."""
+        super().report(rule, at, call_id, detail, **places)
+        if self.items and rule == "unanswered-call" and self.findings[-1].severity == "error":
+            self.findings[-1] = msgspec.structs.replace(self.findings[-1], severity="warning")
 
     def result(self, result: ToolResult, at: Position) -> None:
         """A result; one that is out of the replay while its call is in it leaves that call without."""
@@ -64,6 +80,7 @@ class RowLinear(Linear):
         super().__init__(reading, dialect, known, compacts=False)
         self.pairing = RowPairing(dialect.good_id, dialect.unique_id, known.calls)
         self.pairing.full = full
+        self.pairing.items = isinstance(dialect, Items)
         self.full = full
 
     def state(self) -> tuple[object, ...]:

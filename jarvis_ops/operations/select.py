@@ -13,8 +13,8 @@ from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.kinds import kind_of
 from jarvis_ops.model.message import Message
 from jarvis_ops.model.settings import Settings
-from jarvis_ops.operations.recent import last_time, record_fields
-from jarvis_ops.stores.base import Store
+from jarvis_ops.operations.recent import LastTime, last_times, record_fields
+from jarvis_ops.stores.base import Database, Store
 from jarvis_ops.stores.find import resolve
 
 
@@ -51,7 +51,8 @@ def select(store: Store, inventory: Inventory, selection: Selection, settings: S
     if selection.kinds:
         chosen = [one for one in chosen if kind_of(one, settings.test_prefixes) in selection.kinds]
     if selection.since is not None or selection.idle_since is not None:
-        chosen = [one for one in chosen if _in_time(store, one, selection, settings)]
+        last = last_times(store, settings)
+        chosen = [one for one in chosen if _in_time(last, one, selection)]
     if selection.call_ids or selection.record_ids:
         chosen = _holding(store, chosen, selection)
     return chosen
@@ -65,9 +66,9 @@ def _named(inventory: Inventory, wanted: tuple[str, ...] | None) -> list[Convers
     return [one for one in inventory.conversations if one.id in names]
 
 
-def _in_time(store: Store, conversation: Conversation, selection: Selection, settings: Settings) -> bool:
+def _in_time(last: LastTime, conversation: Conversation, selection: Selection) -> bool:
     try:
-        time = last_time(store, conversation, settings)
+        time = last(conversation)
     except UnreadableError:
         return True
     if time is None:
@@ -81,6 +82,9 @@ def _holding(store: Store, chosen: list[Conversation], selection: Selection) -> 
     wanted = {*selection.call_ids, *selection.record_ids}
     seen: set[str] = set()
     kept, unread = [], 0
+    if isinstance(store, Database):
+        near = store.holding([*selection.call_ids, *selection.record_ids])
+        chosen = [one for one in chosen if one.id in near]
     for conversation in chosen:
         try:
             held = _held(store, conversation, selection)

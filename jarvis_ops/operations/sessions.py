@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import islice
 from typing import Any
 
+from jarvis_ops.dialects.jarvis import Jarvis
 from jarvis_ops.dialects.registry import DIALECTS, SAMPLE, detect
 from jarvis_ops.errors import UnreadableError
 from jarvis_ops.model.conversation import Conversation
@@ -14,7 +15,7 @@ from jarvis_ops.model.quantity import iso_text, iso_time
 from jarvis_ops.model.report import Problem, SessionOutcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.operations.recent import newest_time, record_fields
-from jarvis_ops.stores.base import Chunk, Snapshot, Store
+from jarvis_ops.stores.base import Chunk, Database, Measure, Snapshot, Store
 
 # A conversation without a state of its own is active for so long after its last record (milliseconds).
 ACTIVE = 300_000
@@ -24,22 +25,19 @@ def sessions(
     store: Store, chosen: Iterable[Conversation], settings: Settings, advance: Callable[[int], None]
 ) -> Iterator[SessionOutcome]:
     """One row a conversation, in the order given. One that cannot be read is a row too, with status failed."""
+    measured = store.measured() if isinstance(store, Database) else None
     for conversation in chosen:
-        row = describe(store, conversation, settings)
+        if measured is None:
+            row = describe(store, conversation, settings)
+        else:
+            row = described(store, conversation, settings, measured.get(conversation.id, Measure(0, 0, None)))
         advance(row.bytes)
         yield row
 
 
 def describe(store: Store, conversation: Conversation, settings: Settings) -> SessionOutcome:
     """The row of one conversation."""
-    row = SessionOutcome(
-        conversation=conversation.id,
-        session_id=conversation.session_id,
-        parent=_parent(conversation),
-        status="clean",
-        kind=kind_of(conversation, settings.test_prefixes),
-        parts=len(conversation.parts),
-    )
+    row = _named(conversation, settings)
     try:
         metadata = _metadata(store, conversation)
         with store.open(conversation) as snapshot:
@@ -49,6 +47,29 @@ def describe(store: Store, conversation: Conversation, settings: Settings) -> Se
         row.state = "unreadable"
         row.errors = [Problem(error.code, error.message, conversation.id)]
         return row
+    return _dated(row, metadata, last, settings)
+
+
+def described(store: Store, conversation: Conversation, settings: Settings, measure: Measure) -> SessionOutcome:
+    """The row of one conversation of a database, which has measured it."""
+    row = _named(conversation, settings)
+    row.records, row.bytes, row.parts = measure.records, measure.bytes, 1
+    row.dialect = Jarvis.name
+    return _dated(row, _metadata(store, conversation), measure.last, settings)
+
+
+def _named(conversation: Conversation, settings: Settings) -> SessionOutcome:
+    return SessionOutcome(
+        conversation=conversation.id,
+        session_id=conversation.session_id,
+        parent=_parent(conversation),
+        status="clean",
+        kind=kind_of(conversation, settings.test_prefixes),
+        parts=len(conversation.parts),
+    )
+
+
+def _dated(row: SessionOutcome, metadata: dict[str, Any], last: int | None, settings: Settings) -> SessionOutcome:
     row.last_record_at = iso_text(last)
     row.archived_at = _instant(metadata.get("archived_at"))
     row.state = _state(metadata, last, settings.now)

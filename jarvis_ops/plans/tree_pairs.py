@@ -161,9 +161,15 @@ class Pairs:
             raise UnmendableError("the result comes from the other side than the one that the call asks")
 
     def split(self, finding: Finding) -> Repair:
-        """A result whose call was compacted: it leaves the replay, what hung on it is relinked, its line stays."""
+        """A result whose call was compacted: its call is kept as well, where the compaction says what it keeps.
+
+        Elsewhere the result leaves the replay; what hung on it is relinked, its line stays.
+        """
         links = self._links
         result = links.at(finding.position)
+        longer = self._kept_from_the_call(finding, result)
+        if longer is not None:
+            return longer
         line, rework = links.line(result), Rework(links, finding, "lossy")
         if len(line.value["message"]["content"]) > 1:
             return set_aside(links, finding, result, "its call was compacted, so it is sent no longer")
@@ -175,6 +181,30 @@ class Pairs:
         if after == NONE or links.tree.answer_above(result) >= 0:
             rework.relink(result, self._compacted_call(finding), "it goes to its call, which was compacted")
         return rework.repair()
+
+    def _kept_from_the_call(self, finding: Finding, result: int) -> Repair | None:
+        """A compaction that keeps a result by name begins with the answer that it belongs to; None if it cannot."""
+        links, tree = self._links, self._links.tree
+        for boundary, message in tree.boundaries.items():
+            if result not in tree.kept(message)[0]:
+                continue
+            more = self._back_to_the_call(finding.call_id, tree.before_kept.get(boundary, NONE))
+            if more:
+                rework = Rework(links, finding)
+                rework.keep_more(boundary, more, "the compaction keeps the answer with the call as well")
+                return rework.repair()
+        return None
+
+    def _back_to_the_call(self, call_id: str | None, number: int) -> list[int]:
+        """The records from an answer with a call to the one given, oldest first; empty where no such call is found."""
+        links, way, call = self._links, list[int](), NONE
+        for one in links.tree.upward(number):
+            if one in links.tree.boundaries or (call != NONE and not links.same_answer(one, call)):
+                break
+            way.append(one)
+            if call_id in links.calls(one):
+                call = one
+        return way[::-1] if call != NONE else []
 
     def _compacted_call(self, finding: Finding) -> int:
         links = self._links

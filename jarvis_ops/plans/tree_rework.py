@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any
 
 from jarvis_ops.model.finding import Finding, Safety
@@ -124,6 +124,19 @@ class Rework:
                 else:
                     where, _, index = path.rpartition("[")
                     self.cut(boundary, where, int(index[:-1]), NAMED)
+
+    def keep_more(self, boundary: int, numbers: Sequence[int], why: str) -> None:
+        """Let a compaction keep further records, oldest first, which stand right before those that it keeps."""
+        line = self.links.line(boundary)
+        about, style = line.value["compactMetadata"], style_of(line.raw)
+        names = [self.links.tree.ids[number] for number in numbers]
+        lists = about.get("preservedMessages")
+        for field in ("uuids", "allUuids") if isinstance(lists, dict) else ():
+            if isinstance(lists.get(field), list) and lists[field]:
+                path = f"compactMetadata.preservedMessages.{field}[0]"
+                self.change(boundary, path, style.encoded([*names, lists[field][0]])[1:-1], why)
+        if "preservedSegment" in about:
+            self.change(boundary, "compactMetadata.preservedSegment.headUuid", style.encoded(names[0]), why)
 
     def _instead(self, number: int, heir: int, what: str) -> int:
         if what == "head":

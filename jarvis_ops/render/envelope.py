@@ -13,10 +13,11 @@ from jarvis_ops.render.visible import encodable, inert_json
 DRAFT = "https://json-schema.org/draft/2020-12/schema"
 DOCUMENTS = (
     kinds.Report, kinds.SessionsReport, kinds.HealReport, kinds.RecoverReport, kinds.RunsReport, kinds.GcReport,
+    kinds.MigrateReport,
 )  # fmt: skip
 LINES = (
     kinds.OutcomeLine, kinds.SessionLine, kinds.HealLine, kinds.RecoverLine, kinds.RunLine, kinds.GcLine,
-    kinds.ErrorLine, kinds.SummaryLine,
+    kinds.MigrateLine, kinds.ErrorLine, kinds.SummaryLine,
 )  # fmt: skip
 
 

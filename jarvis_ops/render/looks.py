@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from jarvis_ops.model.report import (
     GcReport,
     HealReport,
+    MigrateReport,
     Outcome,
     RecoverReport,
     Report,
@@ -51,6 +52,10 @@ def look_of(command: str) -> Look:
             "gc": Look(GcReport, upkeep.gc_lines, upkeep.gc_tables, upkeep.gc_summary),
             "runs": Look(RunsReport, upkeep.run_lines, upkeep.run_tables, upkeep.runs_summary, rows=True),
         }[command]
+    if command == "migrate-seq":
+        from jarvis_ops.render import numbering
+
+        return Look(MigrateReport, numbering.migrate_lines, numbering.migrate_tables, numbering.migrate_summary)
     return {
         "verify-pairs": Look(Report, tables.outcome_lines, tables.verify_tables, summary.verify_summary),
         "sessions": Look(

@@ -84,7 +84,8 @@ class Order:
             self.highest = row.seq if self.highest is None else max(self.highest, row.seq)
         else:
             disagrees = isinstance(row.time, int) and isinstance(self.latest, int) and row.time < self.latest
-            self.latest, self.highest = row.time, row.seq
+            self.latest = row.time
+            self.highest = row.seq if self.highest is None else max(self.highest, row.seq)
         if disagrees:
             self.conflict = self.conflict or row
             self.conflicts += 1
@@ -114,7 +115,9 @@ class Order:
         if self.unnumbered is not None:
             rows = self.unnumbered_rows
             detail = f"{counted(rows, 'row')} {'has' if rows == 1 else 'have'} no number"
-            yield found("seq-null", self.unnumbered.position(), detail, record_id=self.unnumbered.key, facts={"rows": rows})
+            yield found(
+                "seq-null", self.unnumbered.position(), detail, record_id=self.unnumbered.key, facts={"rows": rows}
+            )
         if self.conflict is not None:
             first = "a later time" if self.orders.by_time else "an earlier time"
             than = "a lower number" if self.orders.by_time else "a higher number"

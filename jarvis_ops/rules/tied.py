@@ -13,9 +13,7 @@ Read = tuple[Row, Message]
 Meet = Callable[[Sequence[Read], bool], None]
 
 
-def in_pairs(
-    reads: Iterator[Read], *, tied: Callable[[Row, Row], bool], meet: Meet
-) -> Iterator[Read]:
+def in_pairs(reads: Iterator[Read], *, tied: Callable[[Row, Row], bool], meet: Meet) -> Iterator[Read]:
     """The rows in the order in which they pair; `meet` is told each group of tied ones, and if a pair depends on it."""
     waiting = Waiting()
     group: list[Read] = []

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager
-from typing import NamedTuple, Protocol
+from typing import NamedTuple, Protocol, runtime_checkable
 
 from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
 from jarvis_ops.model.pieces import PieceTable
@@ -111,6 +111,25 @@ class Store(Protocol):
 
         UnreadableError if what they wrote down cannot be read.
         """
+
+
+class Measure(NamedTuple):
+    """A conversation of a database: its records, their bytes as they are stored, and the time of the last (ms)."""
+
+    records: int
+    bytes: int
+    last: int | None
+
+
+@runtime_checkable
+class Database(Store, Protocol):
+    """A store that answers at once what would else take a look at each conversation."""
+
+    def measured(self) -> Mapping[str, Measure]:
+        """All conversations that have records, by id. StoreError if the database fails."""
+
+    def holding(self, ids: Sequence[str]) -> set[str]:
+        """The conversations in whose records one of these ids may stand; the others hold none. StoreError as above."""
 
 
 class WritableStore(Store, Protocol):

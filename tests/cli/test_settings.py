@@ -86,6 +86,6 @@ def test_a_password_is_never_shown(run: Run, name: str, output: str) -> None:
         run("verify-pairs", "--output", output, env=backend),
         run("sessions", "--store", name, "--output", output),
     ):
-        assert done.returncode == 2
+        assert done.returncode in {2, 3}
         assert b"s3cr" not in done.stdout + done.stderr
         assert b"12" not in done.stdout + done.stderr

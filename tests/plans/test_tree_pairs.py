@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from typing import Any
 
+import pytest
+
 from tests.plans.tree_patient import Patient
 from tests.plans.tree_talk import answer_to, changed, healed, records, rules, sound, use, ways
 from tests.scenarios.made import SESSION, Transcript, encode
@@ -276,6 +278,32 @@ def test_a_compacted_call_loses_its_late_result_from_the_replay_and_the_line_sta
     assert changed(patient) == ["6<4"]
     assert t.lines[4] in patient.lines
     assert patient.removed == [t.lines[5][14:52]]
+
+
+@pytest.mark.parametrize("listed", [False, True])
+@pytest.mark.parametrize("calls", [("toolu_1",), ("toolu_1", "toolu_2")])
+def test_a_compaction_that_keeps_a_result_keeps_its_call_as_well(calls: tuple[str, ...], *, listed: bool) -> None:
+    t = Transcript()
+    t.user()
+    asking = [t.call("m1", call) for call in calls]
+    replies = [t.result(call) for call in calls]
+    last = t.say("m2")
+    names, summary = [t.uuid(line) for line in (replies[-1], last)], t.uuid(len(t.lines) + 2)
+    if listed:
+        t.compact(preservedMessages={"anchorUuid": summary, "uuids": names, "allUuids": names})
+    else:
+        t.compact(preservedSegment={"headUuid": names[0], "anchorUuid": summary, "tailUuid": names[1]})
+    t.user("next", last)
+    patient = sound(t)
+    assert rules(patient) == ["pair-split"]
+    assert [one.safety for one in patient.done] == ["safe"]
+    assert changed(patient) == []
+    kept = records(patient)[last]["compactMetadata"]
+    if listed:
+        every = [t.uuid(line) for line in (*asking, *replies, last)]
+        assert kept["preservedMessages"] == {"anchorUuid": summary, "uuids": every, "allUuids": every}
+    else:
+        assert kept["preservedSegment"]["headUuid"] == t.uuid(asking[0])
 
 
 def test_a_late_result_at_the_end_goes_to_its_call() -> None:

@@ -54,7 +54,7 @@ def pg_server(request: pytest.FixtureRequest) -> Iterator[str]:
 
 @pytest.fixture
 def own_cluster(pg_programs: Path) -> Cluster:
-    """Makes a cluster for one test alone, which may be killed: `with own_cluster(options=()) as server`."""
+    """Makes a cluster for one test alone, which may be killed. Without options, what it committed survives that."""
 
     def make(options: tuple[str, ...] = FAST) -> AbstractContextManager[Server]:
         return running(pg_programs, options=options)

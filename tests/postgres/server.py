@@ -22,7 +22,7 @@ from typing import Any
 BINDIR_VARIABLE = "JARVIS_OPS_TEST_PG_BINDIR"
 SYSTEM_PLACES = ("/usr/lib/postgresql/*/bin", "/usr/pgsql-*/bin", "/opt/homebrew/opt/postgresql*/bin")
 # Roles of this name must bring their password; everybody else is trusted.
-WITH_PASSWORD = "with_password"
+WITH_PASSWORD = "with_password"  # noqa: S105  the name of a role
 FAST = ("-F", "-c", "synchronous_commit=off", "-c", "full_page_writes=off")
 
 

@@ -11,7 +11,7 @@ from psycopg.sql import SQL, Identifier, Placeholder
 
 
 class Variant(NamedTuple):
-    """A form of the tables. `later` are the columns that came with newer versions; `index` is the one on session_id."""
+    """A form of the tables. `later` are columns that came with newer versions; `indexed` says that session_id is."""
 
     time: str = "bigint"
     content: str = "jsonb"
@@ -20,7 +20,7 @@ class Variant(NamedTuple):
     calls: bool = True
     later: bool = True
     sessions: bool = True
-    index: bool = True
+    indexed: bool = True
 
 
 NEWEST = Variant()
@@ -61,7 +61,7 @@ def create(connection: psycopg.Connection[Any], variant: Variant = NEWEST) -> No
         *([f"seq {variant.seq}"] if variant.seq else []),
     ]
     connection.execute(f"CREATE TABLE jarvis_entries ({', '.join(columns)})".encode())
-    if variant.index:
+    if variant.indexed:
         connection.execute("CREATE INDEX jarvis_entries_session_id_idx ON jarvis_entries (session_id)")
 
 

@@ -24,7 +24,7 @@ def test_a_directory_and_a_file(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     "where", ["postgresql://u:secret@h/db", "postgres://h", "sqlite:x.db", "postgresql+psycopg://h"]
 )
-def test_databases_are_for_another_version(where: str) -> None:
+def test_a_database_is_only_read(where: str) -> None:
     with pytest.raises(UsageError, match="JSONL stores only") as caught:
         open_store(where)
     assert "secret" not in caught.value.message

@@ -22,7 +22,7 @@ ROWS: tuple[Rule, ...] = (
         group=STORE,
         what="Other users of this machine can read or write the conversation. It is a warning where the files beside "
         "it are private, since then this one is the exception.",
-        repair="The mode is set to 0600.",
+        repair="The mode is set to 0600, that of a sealed segment to 0400.",
         safety="asked",
     ),
     Rule(

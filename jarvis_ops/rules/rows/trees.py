@@ -71,7 +71,8 @@ ROWS: tuple[Rule, ...] = (
         group=COMPANIONS,
         what="The index of the store lacks a conversation that is there, keeps old counts, or names one that is gone, "
         "so the agent's list differs from what is on disk.",
-        repair="The index is built again from the conversations.",
+        repair="Entries whose transcript is gone leave the index. All else stays, since what the agent wants to find "
+        "in an entry is not known.",
         safety="asked",
     ),
     Rule(

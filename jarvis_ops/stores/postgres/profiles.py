@@ -53,7 +53,9 @@ def made_of(table: Mapping[str, Any]) -> Profile:
         elif key == "order":
             changes[key] = order_of(value)
         elif type(value) is not type(present):
-            raise ConfigurationError(f"{key}: {'a table' if isinstance(present, dict) else 'a text in quotes'} is wanted")
+            raise ConfigurationError(
+                f"{key}: {'a table' if isinstance(present, dict) else 'a text in quotes'} is wanted"
+            )
     return msgspec.structs.replace(profile, **changes)
 
 

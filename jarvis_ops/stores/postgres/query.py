@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import LiteralString
 
-from psycopg.sql import SQL, Composable, Identifier, Literal
+from psycopg.sql import SQL, Composable, Composed, Identifier, Literal
 
 from jarvis_ops.stores.postgres.schema import FRACTIONS, TEXTS, Shape, Table
 
@@ -20,7 +20,8 @@ CALLS: LiteralString = """CASE WHEN {value} IS NULL OR {value} IN ('null', '[]')
  THEN jsonb_path_query_array({value}, {ids})::text ELSE {value}::text END"""
 # Text and nothing say nothing of pairs. Of blocks only what tells a call or a result stays, and each keeps its place.
 CONTENT: LiteralString = """CASE jsonb_typeof({value}) WHEN 'string' THEN NULL WHEN 'null' THEN NULL
- WHEN 'object' THEN CASE WHEN {value} ?| '{{tool_calls,tool_call_id}}' THEN ({value} - '{{text,content}}'::text[])::text END
+ WHEN 'object' THEN
+  CASE WHEN {value} ?| '{{tool_calls,tool_call_id}}' THEN ({value} - '{{text,content}}'::text[])::text END
  WHEN 'array' THEN CASE WHEN jsonb_path_exists({value}, '$[*].type ? (@ like_regex "tool_(use|result)$")') THEN
   (SELECT jsonb_agg(CASE WHEN jsonb_typeof(b) <> 'object' THEN 'null'
     WHEN jsonb_typeof(b->'input') = 'object' THEN b || '{{"input":{{}}}}'
@@ -43,22 +44,22 @@ class Query:
         self.profile = shape.profile
         self.columns = shape.profile.columns
 
-    def reduced(self, sessions: Sequence[str] | None, *, one: bool = False, order: str = "") -> Composable:
+    def reduced(self, sessions: Sequence[str] | None, *, one: bool = False, order: str = "") -> Composed:
         """All rows of these conversations (None: of all), reduced; see `ordered` for `order`."""
         return self.statement(self.reduced_columns(), sessions, one=one, order=order)
 
-    def whole(self, session: str, order: str = "") -> Composable:
+    def whole(self, session: str, order: str = "") -> Composed:
         """The rows of one conversation as (session, key, role, time, seq, compacted, all columns as JSON)."""
         columns = [*self.identity(), self.role(), self.time(), self.seq(), self.compacted(), SQL("to_jsonb(e)::text")]
         return self.statement(columns, [session], one=True, order=order)
 
     def statement(
         self, columns: Sequence[Composable], sessions: Sequence[str] | None, *, one: bool, order: str
-    ) -> Composable:
+    ) -> Composed:
         """SELECT these columns in reading order."""
-        where: Composable = SQL("")
+        where: Composable = SQL("WHERE {} IS NOT NULL").format(self.column(self.columns.session))
         if sessions is not None:
-            kind = SQL(self.shape.entries.types[self.columns.session])  # type: ignore[arg-type]
+            kind = SQL(self.shape.entries.types[self.columns.session])
             named = SQL("ANY({}::{}[])").format(Literal(list(sessions)), kind)
             where = SQL("WHERE {} = {}").format(self.column(self.columns.session), named)
         by = self.ordered(order) if one else SQL("{}, {}").format(self.session_order(), self.ordered(order))
@@ -187,7 +188,7 @@ class Query:
 
 def calls_of(value: Composable, identity: str, arguments: str) -> Composable:
     """Calls in a JSON list, reduced."""
-    names = {"id": SQL(f"@.{quoted(identity)}"), "arguments": SQL(f"@.{quoted(arguments)}")}  # type: ignore[arg-type]
+    names = {"id": SQL(f"@.{quoted(identity)}"), "arguments": SQL(f"@.{quoted(arguments)}")}
     return SQL(CALLS).format(value=value, odd=SQL(ODD_CALL).format(**names), ids=Literal(f"$[*].{quoted(identity)}"))
 
 
@@ -201,13 +202,13 @@ def name_of(table: str) -> Composable:
     return Identifier(*table.split("."))
 
 
-def sessions_of(shape: Shape, table: Table) -> Composable:
+def sessions_of(shape: Shape, table: Table) -> Composed:
     """All conversations of their table, as (key, the whole row as JSON)."""
     key = SQL("s.{}::text").format(Identifier(shape.profile.session_columns.key))
     return SQL("SELECT {}, to_jsonb(s)::text FROM {} s").format(key, name_of(table.name))
 
 
-def sessions_in_records(shape: Shape) -> Composable:
+def sessions_in_records(shape: Shape) -> Composed:
     """The ids of all conversations that have records; an index on them is jumped through where there is one."""
     query = Query(shape)
     table, column = name_of(shape.entries.name), query.column(shape.profile.columns.session)
@@ -223,7 +224,7 @@ def sessions_in_records(shape: Shape) -> Composable:
     ).format(column=column, table=table)
 
 
-def highest_number(shape: Shape) -> Composable:
+def highest_number(shape: Shape) -> Composed:
     """The highest number of a row."""
     query = Query(shape)
     return SQL("SELECT max({})::bigint FROM {} e").format(

@@ -20,7 +20,7 @@ from jarvis_ops.stores.postgres.query import Query
 from jarvis_ops.stores.postgres.schema import Shape
 
 if TYPE_CHECKING:
-    from psycopg.sql import Composable
+    from psycopg.sql import Composed
 
 CHUNK = 1 << 17
 
@@ -28,7 +28,7 @@ CHUNK = 1 << 17
 class Fetching(Protocol):
     """Carries statements out within the one transaction of a run."""
 
-    def fetch(self, statement: Composable) -> Iterator[tuple[Any, ...]]:
+    def fetch(self, statement: Composed) -> Iterator[tuple[Any, ...]]:
         """The rows that a statement gives, as they come. StoreError if the database fails."""
 
 

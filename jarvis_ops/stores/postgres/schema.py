@@ -35,7 +35,7 @@ SELECT EXISTS (SELECT FROM pg_constraint WHERE contype = 'f' AND convalidated
                AND conrelid = %s AND confrelid = %s AND conkey = ARRAY[%s]::int2[])"""
 # The sequence that the default of a column takes its numbers from, and whether it belongs to that column.
 SEQUENCE: LiteralString = """
-SELECT s.relname, n.nspname, bool_or(d.deptype IN ('a', 'i')), bool_or(d.deptype = 'n')
+SELECT s.relname, n.nspname, bool_or(d.deptype IN ('a', 'i'))
 FROM pg_attribute a
 LEFT JOIN pg_attrdef f ON f.adrelid = a.attrelid AND f.adnum = a.attnum
 JOIN pg_depend d ON
@@ -46,7 +46,7 @@ JOIN pg_depend d ON
 JOIN pg_class s ON s.oid = CASE WHEN d.classid = 'pg_attrdef'::regclass THEN d.refobjid ELSE d.objid END
      AND s.relkind = 'S'
 JOIN pg_namespace n ON n.oid = s.relnamespace
-WHERE a.attrelid = %s AND a.attname = %s GROUP BY 1, 2 ORDER BY 4 DESC LIMIT 1"""
+WHERE a.attrelid = %s AND a.attname = %s GROUP BY 1, 2 HAVING bool_or(d.deptype IN ('n', 'i')) LIMIT 1"""
 LAST_VALUE: LiteralString = """
 SELECT coalesce(last_value, start_value - increment_by), increment_by > 0
        AND (last_value IS NOT NULL OR has_sequence_privilege(format('%%I.%%I', schemaname, sequencename), 'SELECT'))
@@ -165,7 +165,8 @@ def look_up(connection: Connection[Any], profile: Profile) -> Shape:
     entries = table(connection, profile.entries)
     if entries is None:
         raise StoreError(
-            f"the database has no table {profile.entries}; the [schema] of the configuration says what it is called"
+            f"database {connection.info.dbname} has no table {profile.entries};"
+            " the [schema] of the configuration says what it is called"
         )
     demand(entries, profile)
     sessions = table(connection, profile.sessions) if profile.sessions else None
@@ -217,7 +218,7 @@ def sequence(connection: Connection[Any], entries: Table, column: str) -> Sequen
     row = connection.execute(SEQUENCE, (entries.oid, column)).fetchone() if entries.has(column) else None
     if row is None:
         return None
-    name, schema, owned, _ = row
+    name, schema, owned = row
     last = connection.execute(LAST_VALUE, (schema, name)).fetchone()
     return Sequence(name, bool(owned), last[0] if last is not None and last[1] else None)
 

@@ -3,38 +3,26 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
-from typing import NamedTuple
+from collections.abc import Sequence
 
-from psycopg.sql import SQL, Composable, Literal
+from psycopg.sql import SQL, Composed, Literal
 
 from jarvis_ops.stores.postgres.query import Query, name_of
 from jarvis_ops.stores.postgres.schema import Shape
-from jarvis_ops.stores.postgres.transaction import Transaction
 
 
-class Measure(NamedTuple):
-    """A conversation: how many records it has, their bytes as they are stored, and the last time in its column."""
-
-    session: str
-    records: int
-    bytes: int
-    last: int | str | None
-
-
-def measures(transaction: Transaction, shape: Shape) -> Iterator[Measure]:
-    """One for each conversation that has records."""
+def measures(shape: Shape) -> Composed:
+    """Of each conversation that has records: its id, their number, their bytes as stored, and the last time."""
     query = Query(shape)
     columns = shape.profile.columns
     sized = [name for name in (columns.content, columns.calls, shape.profile.message) if shape.entries.has(name)]
     size = SQL(" + ").join(SQL("coalesce(pg_column_size({}), 0)").format(query.column(name)) for name in sized)
-    statement = SQL("SELECT {session}, count(*), sum({size})::bigint, max({time}) FROM {table} e GROUP BY 1").format(
+    return SQL("SELECT {session}, count(*), sum({size})::bigint, max({time}) FROM {table} e GROUP BY 1").format(
         session=query.text(columns.session), size=size, time=query.time(), table=name_of(shape.entries.name)
     )
-    return (Measure(*row) for row in transaction.fetch(statement) if row[0] is not None)
 
 
-def holders(transaction: Transaction, shape: Shape, ids: Sequence[str]) -> set[str]:
+def holders(shape: Shape, ids: Sequence[str]) -> Composed:
     """The conversations in whose rows one of these ids stands: as a key, as the call of a result, or inside JSON."""
     query = Query(shape)
     columns = shape.profile.columns
@@ -43,10 +31,10 @@ def holders(transaction: Transaction, shape: Shape, ids: Sequence[str]) -> set[s
     tests = [SQL("{} = ANY({})").format(query.text(name), Literal(list(ids))) for name in exact]
     tests += [
         SQL("strpos({}::text, {}) > 0").format(query.column(name), Literal(json.dumps(one, ensure_ascii=False)[1:-1]))
-        for name in inside if shape.entries.has(name)
+        for name in inside
+        if shape.entries.has(name)
         for one in ids
     ]
-    statement: Composable = SQL("SELECT DISTINCT {} FROM {} e WHERE {}").format(
+    return SQL("SELECT DISTINCT {} FROM {} e WHERE {}").format(
         query.text(columns.session), name_of(shape.entries.name), SQL(" OR ").join(tests)
     )
-    return {row[0] for row in transaction.all(statement) if row[0] is not None}

@@ -10,11 +10,13 @@ import orjson
 
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.dialects.blocks import milliseconds
-from jarvis_ops.dialects.registry import DIALECTS
+from jarvis_ops.dialects.items import Items
+from jarvis_ops.dialects.jarvis import Jarvis
 from jarvis_ops.errors import UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
 from jarvis_ops.model.profile import Profile
-from jarvis_ops.stores.postgres.connect import name_of
+from jarvis_ops.stores.base import Measure
+from jarvis_ops.stores.postgres.connect import explained, name_of
 from jarvis_ops.stores.postgres.lines import milliseconds_of, unit_of
 from jarvis_ops.stores.postgres.query import Query, highest_number, sessions_in_records, sessions_of
 from jarvis_ops.stores.postgres.reader import RowsSnapshot
@@ -33,8 +35,9 @@ class PostgresStore:
     def __init__(self, dsn: str, profile: Profile) -> None:
         self.name = name_of(dsn)
         self.transaction = Transaction(dsn)
-        self.shape: Shape = look_up(self.transaction.connection, profile)
-        self.dialect: Dialect = DIALECTS["jarvis"]
+        with explained(dsn):
+            self.shape: Shape = look_up(self.transaction.connection, profile)
+        self.dialect: Dialect = Items() if profile.items else Jarvis()
         self.orphans: frozenset[str] = frozenset()
         self._metadata: dict[str, bytes] = {}
 
@@ -55,9 +58,7 @@ class PostgresStore:
     def _conversation(self, name: str) -> Conversation:
         table = self.shape.profile.sessions
         metadata = PartFile(name, name, table=table) if name in self._metadata else None
-        return Conversation(
-            id=name, session_id=name, folder="", parts=(), live=None, metadata=metadata, layout="rows"
-        )
+        return Conversation(id=name, session_id=name, folder="", parts=(), live=None, metadata=metadata, layout="rows")
 
     @contextmanager
     def open(self, conversation: Conversation) -> Iterator[RowsSnapshot]:
@@ -101,20 +102,17 @@ class PostgresStore:
         named = {key: self.metadata(key) for key, row in self._metadata.items() if b"running" in row}
         return {key: one for key, one in named.items() if one is not None and one.get("state") == "running"}
 
-    def last_times(self) -> Mapping[str, int | None]:
-        """When the last record of each conversation was made (ms)."""
-        return {one.session: milliseconds_of(one.last, self.shape.clock) for one in measures(self.transaction, self.shape)}
-
-    def measured(self) -> dict[str, tuple[int, int, int | None]]:
-        """Of each conversation with records: how many, their bytes in the database, and the time of the last (ms)."""
+    def measured(self) -> Mapping[str, Measure]:
+        """All conversations that have records, by id."""
         return {
-            one.session: (one.records, one.bytes, milliseconds_of(one.last, self.shape.clock))
-            for one in measures(self.transaction, self.shape)
+            session: Measure(records, size, milliseconds_of(last, self.shape.clock))
+            for session, records, size, last in self.transaction.fetch(measures(self.shape))
+            if session is not None
         }
 
     def holding(self, ids: Sequence[str]) -> set[str]:
-        """The conversations in whose rows one of these ids stands somewhere; to be looked at more closely."""
-        return holders(self.transaction, self.shape, ids)
+        """The conversations in whose rows one of these ids stands somewhere."""
+        return {row[0] for row in self.transaction.all(holders(self.shape, ids)) if row[0] is not None}
 
     def locked(self, conversation: Conversation) -> bool:  # noqa: ARG002 - a store of files knows locks
         """Never: there are no lock files."""
@@ -138,8 +136,10 @@ class PostgresStore:
         tables = (self.shape.entries, self.shape.sessions)
         return tuple(
             index.name
-            for table in tables if table is not None
-            for index in table.indexes if not index.valid and not index.building
+            for table in tables
+            if table is not None
+            for index in table.indexes
+            if not index.valid and not index.building
         )
 
     def missing_columns(self) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from psycopg import Connection, Cursor, Error, IsolationLevel, ServerCursor
 from jarvis_ops.stores.postgres.connect import connect, explained
 
 if TYPE_CHECKING:
-    from psycopg.sql import Composable
+    from psycopg.sql import Composed
 
 # So many rows come with each step of a cursor.
 STEP = 2_000
@@ -20,8 +20,7 @@ STEP = 2_000
 LONGEST = 600_000
 SETTINGS: tuple[LiteralString, ...] = (
     f"SET LOCAL statement_timeout = {LONGEST}",
-    "SET LOCAL cursor_tuple_fraction = 1.0",
-    "SET LOCAL work_mem = '64MB'",
+    # To compile statements that are used once costs more than it gains.
     "SET LOCAL jit = off",
 )
 
@@ -42,22 +41,23 @@ class Transaction:
             for setting in SETTINGS:
                 self.connection.execute(setting)
 
-    def fetch(self, statement: Composable) -> Iterator[tuple[Any, ...]]:
+    def fetch(self, statement: Composed) -> Iterator[tuple[Any, ...]]:
         """The rows that a statement gives, as they come."""
         for rows in self.steps(statement, STEP):
             yield from rows
 
-    def steps(self, statement: Composable, size: int) -> Iterator[list[tuple[Any, ...]]]:
+    def steps(self, statement: Composed, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """The same, so many rows at a time."""
         with explained(self._dsn), self._cursor() as cursor:
             cursor.execute(statement)
             while rows := cursor.fetchmany(size):
                 yield rows
 
-    def all(self, statement: Composable) -> list[tuple[Any, ...]]:
+    def all(self, statement: Composed) -> list[tuple[Any, ...]]:
         """All rows that a statement gives, at once."""
         with explained(self._dsn):
-            return self.connection.execute(statement).fetchall()
+            rows: list[tuple[Any, ...]] = self.connection.execute(statement).fetchall()
+            return rows
 
     @contextmanager
     def _cursor(self) -> Iterator[Cursor[Any]]:
