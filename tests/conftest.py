@@ -30,7 +30,8 @@ def own_home(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
     home = tmp_path_factory.mktemp("home")
     with pytest.MonkeyPatch.context() as patch:
         for name in os.environ:
-            if name.startswith(("JARVIS_", "XDG_", "SESSIONS_DIR", "POSTGRES_DSN")) and name != "JARVIS_OPS_REQUIRE_PG":
+            ours = name.startswith("JARVIS_OPS_TEST_") or name == "JARVIS_OPS_REQUIRE_PG"
+            if name.startswith(("JARVIS_", "XDG_", "SESSIONS_DIR", "POSTGRES_DSN")) and not ours:
                 patch.delenv(name)
         patch.setenv("HOME", str(home))
         yield

@@ -8,15 +8,16 @@ import time
 import typer
 
 from jarvis_ops.cli.defaults import config_of
-from jarvis_ops.cli.place import path_of, place_of, shown
+from jarvis_ops.cli.place import TYPED, holds_password, path_of, place_of, shown
 from jarvis_ops.cli.reporting import Reporting
 from jarvis_ops.config import Config, Place
 from jarvis_ops.errors import StoreError
 from jarvis_ops.render.form import Form
 from jarvis_ops.render.looks import look_of
+from jarvis_ops.render.views import complain
 from jarvis_ops.stores.base import Store, WritableStore
 from jarvis_ops.stores.disk import replace_file
-from jarvis_ops.stores.open import open_store, open_to_read
+from jarvis_ops.stores.open import names_database, open_store, open_to_read
 
 
 class Errand:
@@ -43,13 +44,16 @@ class Errand:
 
     def open(self, place: Place) -> WritableStore:
         """The store at a place, for a command that may change it."""
-        store = open_store(path_of(place))
+        store = open_store(path_of(place), self.config().schema)
         self.report.store = store.name
         return store
 
     def open_to_read(self, place: Place) -> Store:
         """The store at a place, for a command that changes nothing."""
-        store = open_to_read(path_of(place), self.config().schema)
+        path = path_of(place)
+        if place.source == TYPED and names_database(path) and holds_password(path):
+            complain("a password that is typed can be seen by others on this machine; POSTGRES_DSN or .pgpass hide it")
+        store = open_to_read(path, self.config().schema)
         self.report.store = store.name
         return store
 

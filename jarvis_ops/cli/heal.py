@@ -26,6 +26,7 @@ def heal(
     rule: options.Repairs = None,
     include_sealed: options.IncludeSealed = False,
     elsewhere: options.Elsewhere = None,
+    spread_ms: options.SpreadMs = False,
     plan_out: options.PlanOut = None,
     plan: options.PlanFile = None,
     scope: options.ScopeOf = "replay",
@@ -53,7 +54,7 @@ def heal(
     judged = manner.Manner(scope, turn_timeout, assume_idle, dialect, profile)
     way = healing.Way(
         apply, dry_run, lossy, rule or (), include_sealed, wait, quiet_time, lock_wait, plan_out, plan, elsewhere,
-        stop_after, sort, metrics_file,
+        stop_after, sort, metrics_file, spread_ms,
     )  # fmt: skip
     form = asking.form_of(ctx, output, as_json, verbose, quiet, progress, limit)
     raise typer.Exit(healing.Healing(errand.Errand(ctx, store, form), asked, judged, way).run())

@@ -48,6 +48,7 @@ class Way(NamedTuple):
     stop_after: str | None
     sort: str
     metrics_file: str | None
+    spread: bool = False
 
     def wish(self) -> Wish:
         """What may be done. UsageError for a duration that is none."""
@@ -56,6 +57,7 @@ class Way(NamedTuple):
             lossy=self.lossy,
             rules=frozenset(self.rules),
             include_sealed=self.include_sealed,
+            spread=self.spread,
             wait=span("--wait", self.wait, zero=True) or 0,
             quiet_time=span("--quiet-time", self.quiet_time, zero=True) or 0,
             lock_wait=span("--lock-wait", self.lock_wait, zero=True) or 0,
@@ -69,7 +71,7 @@ class Way(NamedTuple):
             return
         if not self.apply:
             raise UsageError("--plan carries a saved plan out, so it needs --apply")
-        if self.lossy or self.rules or self.include_sealed or self.elsewhere is not None:
+        if self.lossy or self.rules or self.include_sealed or self.spread or self.elsewhere is not None:
             raise UsageError("--plan carries a saved plan out as it is; leave out what would make another one")
 
 
@@ -120,7 +122,7 @@ class Healing:
         settings: Settings,
         wish: Wish,
     ) -> Generator[Outcome, None, None]:
-        elsewhere = other_store("--from", self._way.elsewhere)
+        elsewhere = other_store("--from", self._way.elsewhere, self._errand.config())
         run = self._begin(settings, len(chosen))
         with progress(self._errand.form, sum(map(log_bytes, chosen))) as advance:
             yield from heal(

@@ -197,6 +197,13 @@ Repairs = Annotated[
 IncludeSealed = Annotated[
     bool, typer.Option("--include-sealed", help="Also replace sealed segments; the old ones are kept as backups.")
 ]
+SpreadMs = Annotated[
+    bool,
+    typer.Option(
+        "--spread-ms",
+        help="In a database without numbers: move rows of one time a millisecond apart each, as they pair.",
+    ),
+]
 PlanOut = Annotated[
     str | None, typer.Option("--plan-out", metavar="FILE", help="Save the plan, to be carried out after a look at it.")
 ]

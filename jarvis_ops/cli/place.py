@@ -15,7 +15,11 @@ if TYPE_CHECKING:
     from jarvis_ops.stores.base import Store
 
 _SCHEME = re.compile(r"[a-z][a-z0-9+]*://", re.IGNORECASE)
+_PASSWORD = re.compile(r"://[^/?@]*:[^/?@]+@|\bpassword\s*=", re.IGNORECASE)
 _CONNECTION_WORDS = re.compile(r"(^|\s)(host|hostaddr|dbname|user|password|passfile|service)\s*=", re.IGNORECASE)
+
+# Where the name of a store came from that stands in the command itself.
+TYPED = "flag --store"
 
 
 def place_of(ctx: typer.Context, store: str | None, config: Config) -> Place:
@@ -24,7 +28,7 @@ def place_of(ctx: typer.Context, store: str | None, config: Config) -> Place:
     origin = source.name if source is not None else "DEFAULT"
     if store is None or origin == "DEFAULT":
         return own_store(os.environ)
-    names = {"COMMANDLINE": "flag --store", "ENVIRONMENT": "variable JARVIS_OPS_STORE"}
+    names = {"COMMANDLINE": TYPED, "ENVIRONMENT": "variable JARVIS_OPS_STORE"}
     return Place(store, names.get(origin, f"file {config.file}"))
 
 
@@ -42,6 +46,11 @@ def other_store(option: str, where: str | None, config: Config | None = None) ->
     from jarvis_ops.stores.open import open_to_read
 
     return open_to_read(path_of(Place(where, f"option {option}")), config.schema if config is not None else None)
+
+
+def holds_password(where: str) -> bool:
+    """Whether the address or the words of a database connection have a password in them."""
+    return bool(_PASSWORD.search(where))
 
 
 def shown(where: str) -> str:

@@ -37,6 +37,11 @@ class Step(msgspec.Struct, frozen=True, omit_defaults=True, kw_only=True):
     bytes: str | None = None
     held: Held | None = None
 
+    def told(self) -> Step:
+        """The step with its places as a report tells them."""
+        to = self.to.told() if self.to is not None else None
+        return msgspec.structs.replace(self, position=self.position.told(), to=to)
+
 
 class Repair(NamedTuple):
     """How one finding is mended: steps for the plan, edits for the content. All of it happens, or none.

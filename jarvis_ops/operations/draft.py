@@ -15,7 +15,7 @@ from jarvis_ops.model.pieces import PieceTable, Span, edited, removed
 from jarvis_ops.model.plan import Aside, Change, Content, NewMode, Part, Piece, Repair, Step
 from jarvis_ops.model.record import Position
 from jarvis_ops.operations.claims import Claims
-from jarvis_ops.stores.base import Snapshot, WritableStore
+from jarvis_ops.stores.base import Keyed, Snapshot, WritableStore
 
 
 class Taken(NamedTuple):
@@ -172,7 +172,10 @@ class Draft:
         lines = self._lines_of((place.file, place.offset or 0) for place in places)
 
         def numbered(at: Position) -> Position:
-            return msgspec.structs.replace(at, line=lines.get((at.file, at.offset or 0), at.line))
+            row = self.snapshot.row_at(at.offset or 0) if isinstance(self.snapshot, Keyed) else None
+            named = (row.table, row.key) if row is not None else (at.table, at.key)
+            line = lines.get((at.file, at.offset or 0), at.line)
+            return msgspec.structs.replace(at, line=line, table=named[0], key=named[1])
 
         return [
             msgspec.structs.replace(

@@ -5,12 +5,13 @@ from __future__ import annotations
 import contextlib
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from jarvis_ops.dialects.base import Dialect
 from jarvis_ops.errors import BusyError, UnknownDialectError, UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory
 from jarvis_ops.model.finding import Finding
-from jarvis_ops.model.plan import Change, NewMode, Step
+from jarvis_ops.model.plan import Change, NewMode
 from jarvis_ops.model.report import HealOutcome, Outcome
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.model.verdict import Verdict
@@ -24,9 +25,9 @@ from jarvis_ops.operations.landscape import Landscape, Share
 from jarvis_ops.operations.mending import Look, Mending, Wish
 from jarvis_ops.operations.moving import Moving
 from jarvis_ops.operations.pages import SnapshotPages
-from jarvis_ops.operations.references import Lookups
+from jarvis_ops.operations.references import Lookups, is_renaming_or_removing
 from jarvis_ops.operations.running import hard_sign
-from jarvis_ops.operations.surroundings import look_around
+from jarvis_ops.operations.surroundings import Surroundings, look_around
 from jarvis_ops.operations.verify import accepted
 from jarvis_ops.plans.base import Ground, Planner
 from jarvis_ops.plans.heal import MENDED, planner_of
@@ -34,6 +35,9 @@ from jarvis_ops.plans.reach import reachable, signed_thinking_after
 from jarvis_ops.rules.chain import Chain
 from jarvis_ops.rules.tree import Tree
 from jarvis_ops.stores.base import Snapshot, Store, WritableStore
+
+if TYPE_CHECKING:
+    from jarvis_ops.operations.rowheal import RowHealing
 
 # Where a part of the record cannot be read, nothing in it is missing for certain.
 UNKNOWABLE = frozenset({"segment-gap", "unreadable"})
@@ -62,6 +66,9 @@ class Healing:
         self.lookups = Lookups(store, inventory, settings)
         self.landscape = Landscape(store, inventory, self.around, settings)
         self.moving = Moving(store, inventory.conversations, self.look_at, partial=settings.scope == "last-turn")
+        # What will be left of the findings of a conversation once its repairs are carried out.
+        self.outlook: dict[str, list[Finding]] = {}
+        self.rows = row_healing(store, inventory, settings, self.around, wish)
         # Conversations that only take in what comes from others.
         self.hosts = frozenset[str]()
 
@@ -94,6 +101,8 @@ class Healing:
         else:
             last = mending.run(first, last)
         self.tell(outcome, mending, first, last)
+        if self.rows is not None:
+            outcome.refused += self.rows.remarks(snapshot, last.view, last.findings)
         self.count_references(outcome, conversation)
         if not draft.repairs and not wide:
             return None
@@ -112,20 +121,19 @@ class Healing:
     def look(self, conversation: Conversation, view: Snapshot) -> tuple[Verdict, Look]:
         """Judge a view of a conversation; findings that their owner has accepted are left out."""
         kept: list[tuple[Tree, Chain]] = []
-        verdict = judge(
-            self.store,
-            conversation,
-            view,
-            self.settings,
-            self.around,
-            keep=lambda tree, chain: kept.append((tree, chain)),
-        )
+        verdict = self.judged(conversation, view, lambda tree, chain: kept.append((tree, chain)))
         seen = Outcome(conversation=conversation.id, status="clean", findings=verdict.findings)
         if verdict.branch_of is not None and seen.findings:
             settle_branch(self.store, self.by_id, verdict, seen, self.settings)
         findings = [one for one in seen.findings if not accepted(one, seen, self.settings)]
         tree, chain = kept[-1] if kept else (None, None)
         return verdict, Look(view, findings, tree, chain)
+
+    def judged(self, conversation: Conversation, view: Snapshot, keep: Callable[[Tree, Chain], None]) -> Verdict:
+        """The verdict on a view; a tree and a chain go to `keep`."""
+        if self.rows is not None:
+            return self.rows.judged(conversation, view)
+        return judge(self.store, conversation, view, self.settings, self.around, keep=keep)
 
     def look_at(self, conversation: Conversation, view: Snapshot) -> tuple[Dialect, Look]:
         """The dialect of a conversation, and how a view of it looks."""
@@ -176,7 +184,8 @@ class Healing:
             asked=self.wish.rules,
             sealed=self.wish.include_sealed,
         )
-        return planner_of(SnapshotPages(look.view), ground, look.tree, look.chain)
+        planner = planner_of(SnapshotPages(look.view), ground, look.tree, look.chain)
+        return planner if self.rows is None else self.rows.planner(planner, look.view)
 
     def results(self, conversation: Conversation, findings: Sequence[Finding]) -> dict[str, bytes]:
         """The lines of results that this conversation lacks: from its parent, or from the other store."""
@@ -197,13 +206,13 @@ class Healing:
 
     def report(self, outcome: HealOutcome, findings: list[Finding]) -> None:
         """Let the outcome say what is, or is left, wrong."""
-        outcome.findings = findings
+        outcome.findings = [one.told() for one in findings]
         outcome.status = "found" if findings else "clean"
 
     def tell(self, outcome: HealOutcome, mending: Mending, first: Look, last: Look) -> None:
         """Let the outcome say what will be, or was, done."""
         draft, wish = mending.draft, self.wish
-        outcome.steps = [*draft.steps(), *mending.held_steps()]
+        outcome.steps = [step.told() for step in (*draft.steps(), *mending.held_steps())]
         outcome.held = dict(Counter(held for _, held in mending.last.held))
         outcome.refused = [f"{one.finding.rule}: {one.reason}" for one in mending.last.refused]
         if not draft.repairs and not draft.modes:
@@ -216,8 +225,14 @@ class Healing:
             outcome.unbinds = signed_thinking_after(SnapshotPages(last.view), *draft.first_change)
         outcome.status = "planned"
         if wish.apply:
-            self.report(outcome, last.findings)
-            outcome.status = "left" if any(one.severity == "error" for one in last.findings) else "applied"
+            self.outlook[str(outcome.conversation)] = last.findings
+
+    def settle(self, outcome: HealOutcome) -> None:
+        """Let the outcome of a conversation say what is left of its faults, if it was changed."""
+        left = self.outlook.pop(str(outcome.conversation), None)
+        if left is not None and outcome.run is not None:
+            self.report(outcome, left)
+            outcome.status = "left" if any(one.severity == "error" for one in left) else "applied"
 
     def count_references(self, outcome: HealOutcome, conversation: Conversation) -> None:
         """Count what else names a record that is taken away, or a call that gets another id."""
@@ -229,9 +244,15 @@ class Healing:
                 outcome.refused.append(f"{reference.file} may name what is taken away, but {reference.fault}")
 
 
-def is_renaming_or_removing(step: Step) -> bool:
-    """Whether something that others may name by its id is there no longer after a step."""
-    return step.step == "set-aside" or step.rule in {"duplicate-call-id", "bad-call-id", "duplicate-id"}
+def row_healing(
+    store: WritableStore, inventory: Inventory, settings: Settings, around: Surroundings, wish: Wish
+) -> RowHealing | None:
+    """What is different in a store of rows; None in a store of files, which need not load it."""
+    if inventory.layout != "rows":
+        return None
+    from jarvis_ops.operations.rowheal import RowHealing
+
+    return RowHealing(store, settings, around, spread=wish.spread)
 
 
 def count(outcome: HealOutcome, change: Change) -> None:
@@ -271,6 +292,7 @@ def heal(  # noqa: PLR0913 - which conversations, what may be done, and who is t
 
     manner = Manner(run=run, apply=wish.apply, wait=wish.wait / 1000, lock_wait=wish.lock_wait / 1000)
     for outcome in each(store, healing.in_order(chosen), decide, manner):
+        healing.settle(outcome)
         advance(outcome.bytes)
         yield outcome
     if reindex.RULE in wish.rules:

@@ -154,6 +154,8 @@ def dialect_of(snapshot: Snapshot, conversation: Conversation, settings: Setting
     """The dialect of a conversation: the one asked for, else what its first records show."""
     if settings.dialect is not None:
         return DIALECTS[settings.dialect]
+    if conversation.layout == "rows":
+        return DIALECTS[Jarvis.name]  # rows are read as lines of this form
     companion = conversation.metadata is not None or any(part.file.number is not None for part in snapshot.parts)
     found_dialect = detect(list(sample(snapshot)), layout=conversation.layout, companions=companion)
     if found_dialect is None:

@@ -20,15 +20,20 @@ from jarvis_ops.stores.base import Snapshot
 
 # Each round mends one kind of fault, or as many of it as do not touch. A planner that never ends would be wrong.
 ROUNDS = 500
+NOWHERE_TO_NOTE = "a new segment must be noted at the end of the live file, which is missing or ends in a torn line"
 
 
 class Wish(msgspec.Struct, frozen=True, kw_only=True):
-    """What may be done. `rules` narrows to these, and allows what is done only when asked. Times are milliseconds."""
+    """What may be done. `rules` narrows to these, and allows what is done only when asked. Times are milliseconds.
+
+    `spread` says that rows which share a time may be moved apart.
+    """
 
     apply: bool = False
     lossy: bool = False
     rules: frozenset[str] = frozenset()
     include_sealed: bool = False
+    spread: bool = False
     wait: int = 3_000
     quiet_time: int = 300_000
     lock_wait: int = 0
@@ -92,9 +97,10 @@ class Mending:
 
     def concerns(self, finding: Finding) -> bool:
         """Whether a finding is one to mend; what is merely worth knowing is so only when its rule is named."""
+        mended = finding.rule in MENDED or (self.wish.spread and finding.rule == "order-tie")
         if self.wish.rules:
-            return finding.rule in self.wish.rules and finding.rule in MENDED
-        return finding.rule in MENDED and finding.severity != "info"
+            return finding.rule in self.wish.rules and mended
+        return mended and finding.severity != "info"
 
     def sort_in(self, answer: Repair | Refusal | None, look: Look, result: Round) -> None:
         """Put a planner's answer where it belongs."""
@@ -102,7 +108,9 @@ class Mending:
             result.refused.append(answer)
         elif answer is not None:
             held = self.held(answer, look)
-            if held is None:
+            if held == "sealed" and self.wish.include_sealed:
+                result.refused.append(Refusal(answer.finding, NOWHERE_TO_NOTE))
+            elif held is None:
                 result.allowed.append(answer)
             else:
                 result.held.append((answer, held))

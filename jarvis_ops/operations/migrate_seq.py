@@ -191,7 +191,7 @@ class Numbering:
         with evidence.connection.transaction():
             evidence.prepare()
             found = health.examine(evidence.connection, evidence.target)
-            broken = sum(not pairs_hold(moment.rows) for moment in finishing.as_read(evidence))
+            broken = sum(not pairs_hold(moment) for moment in finishing.as_read(evidence))
         wrong = [*found.ailments()]
         if broken:
             wrong.append(f"pairs are broken in {broken:,} groups of rows")
@@ -237,7 +237,7 @@ class Numbering:
             numbers = [row.number for row in moment.rows]
             if not evidence.saved and None not in numbers:
                 rows = sorted(moment.rows, key=lambda row: row.number or 0)
-                if pairs_hold(rows):
+                if pairs_hold(moment._replace(rows=tuple(rows))):
                     return None
             return decided(moment)
 

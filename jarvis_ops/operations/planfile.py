@@ -73,7 +73,10 @@ def _check(change: Change) -> None:
         spans += [Span(one.file, one.offset, one.offset + one.length) for one in content.pieces if one.base64 is None]
         tables[content.file] = table_of(content)
     named = {*sizes, *tables, *(span.file for span in spans), *(mode.file for mode in change.modes)}
-    if named - {part.file for part in change.conversation.parts} or {*tables} - {*sizes}:
+    own = {part.file for part in change.conversation.parts}
+    if change.conversation.layout == "rows":
+        own = {change.conversation.id}  # all rows are one part, which has its name
+    if named - own or {*tables} - {*sizes}:
         raise UsageError(f"its plan for {change.conversation.id!r} names files that are no part of it")
     if any(not 0 <= span.start <= span.end <= sizes.get(span.file, -1) for span in spans):
         raise UsageError(f"its plan for {change.conversation.id!r} names bytes that no file has")

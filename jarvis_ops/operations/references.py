@@ -12,6 +12,7 @@ import orjson
 
 from jarvis_ops.errors import ConfigurationError, UnreadableError
 from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
+from jarvis_ops.model.plan import Step
 from jarvis_ops.model.settings import Settings
 from jarvis_ops.rules.seams import parse
 from jarvis_ops.stores.base import Store
@@ -166,3 +167,8 @@ def texts_in(value: Any) -> Iterator[str]:
             waiting += one.values()
         elif isinstance(one, list):
             waiting += one
+
+
+def is_renaming_or_removing(step: Step) -> bool:
+    """Whether something that others may name by its id is there no longer after a step."""
+    return step.step == "set-aside" or step.rule in {"duplicate-call-id", "bad-call-id", "duplicate-id"}

@@ -49,7 +49,7 @@ def carry_out(
         view = store.edited(snapshot, {one.file: table_of(one) for one in plan.contents})
         last = healing.look(conversation, view)[1]
         unworsened(first.findings, last.findings)
-        outcome.steps = list(plan.steps)
+        outcome.steps = [step.told() for step in plan.steps]
         healing.report(outcome, last.findings)
         outcome.status = "left" if any(one.severity == "error" for one in last.findings) else "applied"
         count(outcome, plan)

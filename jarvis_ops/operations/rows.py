@@ -119,7 +119,7 @@ class RowJudge:
         """The verdict on a conversation in whose rows nothing is odd."""
         verdict = Verdict(dialect=self.store.dialect.name, records=glance.records)
         if glance.first is not None:
-            self.units.update({self.store.unit(glance.first): 1})
+            self.units[self.store.unit(glance.first)] += 1
             self.number(glance.highest)
         metadata = self.running.get(conversation.id)
         if glance.prompt:
@@ -136,7 +136,7 @@ class RowJudge:
         snapshot = self.store.snapshot(conversation, whole=False)
         verdict = judge_rows(snapshot, self.settings, metadata)
         order = snapshot.order
-        self.units.update(order.units)
+        self.units.update(unit for unit, _ in order.units.most_common(1))
         self.number(order.highest)
         if order.ties:
             self.ties += order.ties

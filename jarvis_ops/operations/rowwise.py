@@ -98,7 +98,8 @@ class RowLinear(Linear):
 
     def lost_summaries(self, summaries: Mapping[int, Row]) -> Iterator[Finding]:
         """Rows that say that they are summed up in a row which is not there."""
-        for key in summaries.keys() - set(self.keys):
+        there = {key for key in self.keys if key in summaries} if summaries else set[int]()
+        for key in summaries.keys() - there:
             row = summaries[key]
             detail = f"it is compacted into row {row.compacted}, which is not in the record"
             facts: dict[str, Any] = {"names": row.compacted}

@@ -51,7 +51,12 @@ class Side(NamedTuple):
                     yield identity(record, message), record, message
 
     def position(self) -> Position:
-        """Its live file, or the last one it has; in the other store with the name of that store before it."""
+        """Its live file, or the last one it has; in the other store with the name of that store before it.
+
+        In a database it is the row of the conversation.
+        """
+        if self.conversation.layout == "rows" and self.conversation.metadata is not None:
+            return self.conversation.metadata.position()
         last = self.conversation.live or next(reversed(self.conversation.parts), None)
         file = last.file if last is not None else self.conversation.id
         if not self.name:

@@ -6,7 +6,7 @@ the prompt, calls with their results, the last word. What neither decides is sai
 
 from __future__ import annotations
 
-from collections import defaultdict, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Sequence
 from enum import IntEnum
 from itertools import pairwise
@@ -15,7 +15,9 @@ from typing import NamedTuple
 from jarvis_ops.model.trace import Decision, Moment, Trace
 
 UPDATED = "rows were updated after they were written, and more than one order pairs"
-ONE_STATEMENT = "one statement wrote them to several pages, and more than one order pairs"
+# So it is when one statement wrote them all, and when the server crashed or failed over since: its log tells the
+# transaction of a row, and not the statement.
+SEVERAL_PAGES = "only their places on several pages tell them apart, and more than one order pairs"
 NO_TRACE = "their writing left no trace, and more than one order pairs"
 SAVEPOINT = "the transactions and the statements that wrote them disagree, and more than one order pairs"
 AGAINST_PAIRS = "the trace of their writing breaks pairs, and more than one order pairs"
@@ -27,10 +29,11 @@ class Rank(IntEnum):
     """Where a unit goes within a turn."""
 
     ANSWER = 0
-    PROMPT = 1
-    BLOCK = 2
-    WORD = 3
-    OPEN = 4
+    STRAY = 1
+    PROMPT = 2
+    BLOCK = 3
+    WORD = 4
+    OPEN = 5
 
 
 class Unit(NamedTuple):
@@ -44,23 +47,55 @@ class Unit(NamedTuple):
 
 def decide(moment: Moment, *, sees_updates: bool) -> Decision:
     """The order of a moment. `sees_updates` says that `updated` is the whole truth, not only what can be inferred."""
+    if one_after_the_other(moment.rows) and plainly_paired(moment.rows):
+        return Decision(tuple(range(len(moment.rows))))
     lost = losses(moment, sees_updates=sees_updates)
-    decision = arranged(moment.rows, lost)
+    decision = arranged(moment, lost)
     if lost and partly_numbered(moment.rows):
         order = tuple(natural_order(moment.rows))
-        if order != decision.order and pairs_hold([moment.rows[index] for index in order]):
+        if order != decision.order and pairs_hold(moment._replace(rows=tuple(moment.rows[index] for index in order))):
             return Decision(order, next(iter(lost.values())))
     if decision.doubt or not breaks_trace(moment.rows, lost, decision.order):
         return decision
-    return arranged(moment.rows, dict.fromkeys(range(len(moment.rows)), AGAINST_PAIRS))
+    return arranged(moment, dict.fromkeys(range(len(moment.rows)), AGAINST_PAIRS))
 
 
-def pairs_hold(rows: Sequence[Trace]) -> bool:
-    """Whether in this order each result stands behind its call, with nothing but results between."""
-    units = units_of(rows, range(len(rows)), {}, in_call_order=False)
-    heads = [unit for unit in units if unit.rank == Rank.ANSWER]
-    rest = sorted((unit for unit in units if unit.rank != Rank.ANSWER), key=lambda unit: unit.rows[0])
-    return [index for unit in (*heads, *rest) for index in unit.rows] == list(range(len(rows)))
+def pairs_hold(moment: Moment) -> bool:
+    """Whether in the order of its rows each result stands behind its call, and awaited ones before all else.
+
+    A result whose call is gone belongs nowhere, so it may stand anywhere.
+    """
+    if plainly_paired(moment.rows):
+        return True
+    units = sorted(units_of(moment, range(len(moment.rows)), {}, in_call_order=False), key=lambda unit: unit.rows[0])
+    heads = [index for unit in units if unit.rank == Rank.ANSWER for index in unit.rows]
+    others = [index for unit in units if unit.rank not in {Rank.ANSWER, Rank.STRAY} for index in unit.rows]
+    return [*heads, *others] == sorted([*heads, *others])
+
+
+def one_after_the_other(rows: Sequence[Trace]) -> bool:
+    """Whether one transaction wrote these rows, a statement each, in this order, and none was written again."""
+    first, statement = rows[0], -1
+    for row in rows:
+        if row.updated or row.bulk or row.xid != first.xid or row.cmin <= statement:
+            return False
+        statement = row.cmin
+    return True
+
+
+def plainly_paired(rows: Sequence[Trace]) -> bool:
+    """Whether all calls are answered by the rows right behind them, once each; a quick look, as most moments are so."""
+    waiting: set[str] = set()
+    for row in rows:
+        if row.results:
+            if len(row.results) > 1 or row.results[0] not in waiting:
+                return False
+            waiting.remove(row.results[0])
+        elif waiting:
+            return False
+        elif row.calls:
+            waiting = set(row.calls)
+    return not waiting
 
 
 def losses(moment: Moment, *, sees_updates: bool) -> dict[int, str]:
@@ -72,9 +107,10 @@ def losses(moment: Moment, *, sees_updates: bool) -> dict[int, str]:
         pages[row.xid, row.cmin].add(row.page)
     for index, row in enumerate(rows):
         if len(pages[row.xid, row.cmin]) > 1:
-            lost.setdefault(index, ONE_STATEMENT)
-    if moment.last and not sees_updates:
-        lost = {**dict.fromkeys(maybe_updated(rows), UPDATED), **lost}
+            lost.setdefault(index, SEVERAL_PAGES)
+    if not sees_updates:
+        suspects = maybe_updated(rows) if moment.last else strangers(rows)
+        lost = {**dict.fromkeys(suspects, UPDATED), **lost}
     if disagree([row for index, row in enumerate(rows) if index not in lost]):
         lost = {index: lost.get(index, SAVEPOINT) for index in range(len(rows))}
     return lost
@@ -87,6 +123,15 @@ def maybe_updated(rows: Sequence[Trace]) -> list[int]:
     for index, row in enumerate(rows):
         alike[row.xid, row.cmin].append(index)
     return [index for index, row in enumerate(rows) if row.xid != oldest or len(alike[row.xid, row.cmin]) > 1]
+
+
+def strangers(rows: Sequence[Trace]) -> list[int]:
+    """Rows that are alone with their transaction where others share an older one: perhaps updated soon afterwards."""
+    together = Counter(row.xid for row in rows)
+    oldest = min((xid for xid, number in together.items() if number > 1), default=None)
+    return [
+        index for index, row in enumerate(rows) if oldest is not None and row.xid > oldest and together[row.xid] == 1
+    ]
 
 
 def disagree(rows: Sequence[Trace]) -> bool:
@@ -114,12 +159,13 @@ def trace(row: Trace) -> Key:
     return row.xid, row.cmin, row.page, row.item
 
 
-def arranged(rows: Sequence[Trace], lost: dict[int, str]) -> Decision:
+def arranged(moment: Moment, lost: dict[int, str]) -> Decision:
     """The order by units."""
+    rows = moment.rows
     natural = natural_order(rows)
     place: dict[int, Key] = {index: (position,) for position, index in enumerate(natural)}
     dates = {index: trace(rows[index]) for index in range(len(rows)) if index not in lost}
-    units = [dated(unit, dates, place) for unit in units_of(rows, natural, dates, in_call_order=True)]
+    units = [dated(unit, dates, place) for unit in units_of(moment, natural, dates, in_call_order=True)]
     ordered, sure = in_order(units)
     doubt = "" if sure else next(iter(lost.values()), AGAINST_PAIRS)
     return Decision(tuple(index for unit in ordered for index in unit.rows), doubt)
@@ -139,8 +185,9 @@ def natural_order(rows: Sequence[Trace]) -> list[int]:
 
 def dated(unit: Unit, dates: dict[int, Key], place: dict[int, Key]) -> Unit:
     """A unit with its date: that of any of its rows that has one."""
-    known = [dates[index] for index in unit.rows if index in dates]
-    return unit._replace(date=min(known, default=None), fallback=min(place[index] for index in unit.rows))
+    known = [index for index in unit.rows if index in dates]
+    first = min(place[index] for index in known or unit.rows)
+    return unit._replace(date=min((dates[index] for index in known), default=None), fallback=first)
 
 
 def in_order(units: Sequence[Unit]) -> tuple[list[Unit], bool]:
@@ -156,16 +203,17 @@ def in_order(units: Sequence[Unit]) -> tuple[list[Unit], bool]:
     one_turn = ranks.count(Rank.PROMPT) < 2 and ranks.count(Rank.WORD) < 2
     if one_turn and [unit.rank for unit in by_date] == sorted(unit.rank for unit in by_date):
         sure = all(ranks.count(unit.rank) == 1 for unit in undated)
-        # What was never answered may have been the end of the turn, or its answer may have been lost on the way.
-        sure = sure and not (Rank.OPEN in {unit.rank for unit in undated} and {*ranks} - {Rank.PROMPT, Rank.OPEN})
-        return [*answers, *sorted(rest, key=lambda unit: (unit.rank, unit.date or (), unit.fallback))], surely and sure
+        # What was never answered may have been the end of the turn, or its answer may have been lost on the way; an
+        # answer without its call may have stood anywhere.
+        loose = {unit.rank for unit in undated} & {Rank.OPEN, Rank.STRAY}
+        sure = sure and not (loose and {*ranks} - {Rank.PROMPT, *loose})
+        return [*answers, *sorted(rest, key=lambda unit: (unit.rank, unit.fallback))], surely and sure
     return [*answers, *sorted(rest, key=lambda unit: unit.fallback)], False
 
 
-def units_of(
-    rows: Sequence[Trace], natural: Sequence[int], dates: dict[int, Key], *, in_call_order: bool
-) -> list[Unit]:
+def units_of(moment: Moment, natural: Sequence[int], dates: dict[int, Key], *, in_call_order: bool) -> list[Unit]:
     """The units of a moment. Results follow each other as they were written, or as they were called for."""
+    rows = moment.rows
     waiting: dict[str, deque[int]] = defaultdict(deque)
     for index in natural:
         for call in rows[index].calls:
@@ -181,7 +229,7 @@ def units_of(
             # A second result for the same call stays with the first.
             blocks[callers.popleft() if len(callers) > 1 else callers[0]].append(index)
         else:
-            units.append(Unit(lone_rank(row), (index,), None, ()))
+            units.append(Unit(lone_rank(row, moment.awaited), (index,), None, ()))
     for caller, results in blocks.items():
         calls = rows[caller].calls
         if in_call_order and not all(index in dates for index in results):
@@ -192,8 +240,8 @@ def units_of(
     return units
 
 
-def lone_rank(row: Trace) -> Rank:
+def lone_rank(row: Trace, awaited: frozenset[str]) -> Rank:
     """The rank of a row that is no call and answers none of this moment."""
     if row.results:
-        return Rank.ANSWER
+        return Rank.STRAY if awaited.isdisjoint(row.results) else Rank.ANSWER
     return Rank.WORD if row.role == "assistant" else Rank.PROMPT

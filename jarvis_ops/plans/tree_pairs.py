@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from jarvis_ops.model.finding import Finding
 from jarvis_ops.model.plan import Repair
 from jarvis_ops.model.record import Position
 from jarvis_ops.plans.base import Ground
 from jarvis_ops.plans.claude_result import Made, Place, made_result, result_from_elsewhere
 from jarvis_ops.plans.lines import UnmendableError
+from jarvis_ops.plans.splice import element
 from jarvis_ops.plans.tree_links import Answer, Links
 from jarvis_ops.plans.tree_rework import Rework, set_aside
 from jarvis_ops.rules.pairing import UNUSABLE
@@ -37,13 +40,19 @@ class Pairs:
         if stray is not None:
             return self._brought_here(finding, call, stray)
         rework = Rework(links, finding)
+        self._put_in(rework, call, path, lambda place: self._result(place, finding.call_id))
+        return rework.repair()
+
+    def _put_in(self, rework: Rework, call: int, path: str, make: Callable[[Place], tuple[Made, str]]) -> None:
+        """Put a record with the result of a call in behind the other results of its answer."""
+        links = self._links
         answer = links.answer(call)
         parent, child = self._seat(answer, call)
         behind = answer.last if answer.last != NONE else call
         newest, times = links.newest, links.tree.times
         ends = parent == behind == newest
         place = Place(
-            call=line,
+            call=links.line(call),
             path=path,
             behind=links.line(behind),
             parent=links.tree.ids[parent],
@@ -51,12 +60,11 @@ class Pairs:
             since=times[behind] if ends else None,
             before=times[newest] if newest is not None and not ends else None,
         )
-        made, why = self._result(place, finding.call_id)
+        made, why = make(place)
         rework.put(behind, made.raw, made.id, why)
         left = links.left_branches(parent) if parent == answer.last else ()
         for follower in sorted({child, *left} - {NONE}):
             rework.relink_to_new(follower, made.id, "it follows the result that is put in")
-        return rework.repair()
 
     def _server_call(self, finding: Finding) -> Repair:
         """A call that only the provider can answer, and did not: it goes, for no result may be put in for it."""
@@ -117,7 +125,7 @@ class Pairs:
         self._check_move(finding, result, call)
         answer, rework = links.answer(call), Rework(links, finding)
         if not set(links.results(result)) <= answer.ids:
-            raise UnmendableError("its record holds results of several answers")
+            return self._divided(finding, result, call)
         if result in answer.results:
             raise UnmendableError("it stands where it must, and another record between them has to move first")
         moves = "the result goes right behind its call"
@@ -127,7 +135,8 @@ class Pairs:
                 raise UnmendableError("it hangs beside what is sent, and its place there is not clear")
             rework.relink(result, parent, moves)
             return rework.repair()
-        before, after = links.tree.parents[result], answer.way.behind(result)
+        end = self._end_of_move(answer, result)
+        before, after = links.tree.parents[result], answer.way.behind(end)
         child = answer.way.behind(answer.last)
         if child == result or before < 0:
             raise UnmendableError("no place before it is free")
@@ -138,9 +147,37 @@ class Pairs:
         else:
             rework.relink(result, answer.last, moves)
             for other in {child, *links.left_branches(answer.last)} - {NONE, result}:
-                rework.relink(other, result, "it stood between the call and its result")
-        self._leave(rework, result, before, after)
+                rework.relink(other, end, "it stood between the call and its result")
+        self._leave(rework, end, before, after)
         return rework.repair()
+
+    def _divided(self, finding: Finding, result: int, call: int) -> Repair:
+        """A record that holds results of several answers gives one of them to a record of its own, behind its call."""
+        links, rework = self._links, Rework(self._links, finding)
+        line, names = links.line(result), links.results(result)
+        if len(set(names)) != len(line.value["message"]["content"]):
+            raise UnmendableError("its record holds results of several answers, and more")
+        path = next(one.path for one in links.line(call).message.calls if one.id == finding.call_id)
+        why = "the result goes to its call, out of a record with results of several answers"
+
+        def make(place: Place) -> tuple[Made, str]:
+            made = result_from_elsewhere(links.lines, line.raw, place, {*names} - {finding.call_id})
+            if made is None:
+                raise UnmendableError("its record holds results of several answers, and cannot be divided")
+            return made, why
+
+        self._put_in(rework, call, path, make)
+        rework.cut(result, *element(finding.position.path or ""), why)
+        return rework.repair()
+
+    def _end_of_move(self, answer: Answer, result: int) -> int:
+        """The last record that moves with a result: that of a server tool is a part of its answer, which goes on."""
+        links, end = self._links, result
+        while links.tree.groups[result] != NONE and (behind := answer.way.behind(end)) != NONE:
+            if not links.same_answer(behind, result):
+                break
+            end = behind
+        return end
 
     def _leave(self, rework: Rework, result: int, before: int, after: int) -> None:
         """Let the way, and what else hung on a result, go on from the record before it."""

@@ -9,7 +9,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 from jarvis_ops.model.conversation import Conversation, Inventory, PartFile
 from jarvis_ops.model.pieces import PieceTable
 from jarvis_ops.model.plan import Change
-from jarvis_ops.model.record import Record
+from jarvis_ops.model.record import Record, Row
 from jarvis_ops.model.run import Applied, Freed, Recovered, Run
 
 
@@ -130,6 +130,14 @@ class Database(Store, Protocol):
 
     def holding(self, ids: Sequence[str]) -> set[str]:
         """The conversations in whose records one of these ids may stand; the others hold none. StoreError as above."""
+
+
+@runtime_checkable
+class Keyed(Protocol):
+    """A snapshot whose lines are rows."""
+
+    def row_at(self, offset: int) -> Row | None:
+        """The row in whose line a byte stands; the last one for the end of the lines; None without rows."""
 
 
 class WritableStore(Store, Protocol):

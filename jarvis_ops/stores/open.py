@@ -19,13 +19,19 @@ def names_database(where: str) -> bool:
     return bool(_DATABASE.match(where) or (_WORDS.search(where) and not os.path.lexists(where)))
 
 
-def open_store(where: str) -> WritableStore:
-    """The store at `where`, a directory or a single file, for a command that may change it.
+def open_store(where: str, profile: Profile | None = None) -> WritableStore:
+    """The store at `where`, for a command that may change it: a directory, a single file, or a database.
 
-    StoreError if it is not there or cannot be a store; UsageError for a kind of store that this cannot be done with.
+    StoreError if it is not there or cannot be a store; UsageError and RefusedError for one that this cannot be done
+    with.
     """
     if names_database(where):
-        raise UsageError("this command works on JSONL stores only, and the store that was named is a database")
+        check_kind(where)
+        # Only who has a database waits for what it takes to speak with one.
+        from jarvis_ops.stores.postgres.profiles import JARVIS
+        from jarvis_ops.stores.postgres.writable import WritablePostgres
+
+        return WritablePostgres(where, profile or JARVIS)
     if not where:
         raise UsageError("the path of the store is empty")
     return JsonlStore(where)
@@ -38,10 +44,14 @@ def open_to_read(where: str, profile: Profile | None = None) -> Store:
     """
     if not names_database(where):
         return open_store(where)
-    if where.lower().startswith("sqlite"):
-        raise UsageError("this version reads JSONL stores and Postgres, and sqlite: names another kind of database")
-    # Only who has a database waits for what it takes to speak with one.
+    check_kind(where)
     from jarvis_ops.stores.postgres.profiles import JARVIS
     from jarvis_ops.stores.postgres.store import PostgresStore
 
     return PostgresStore(where, profile or JARVIS)
+
+
+def check_kind(where: str) -> None:
+    """UsageError for a kind of database that this version knows nothing of."""
+    if where.lower().startswith("sqlite"):
+        raise UsageError("this version reads JSONL stores and Postgres, and sqlite: names another kind of database")

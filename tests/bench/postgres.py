@@ -31,10 +31,10 @@ SELECT 'm' || n, 's' || (n / 4) % {sessions}, (array['user', 'assistant', 'tool'
 FROM generate_series(0, {last}) n ORDER BY n"""
 INDEX = 'CREATE INDEX ON jarvis_entries (session_id, "timestamp", seq)'
 # The very columns that judging needs, in the order in which it needs them.
-NEEDED = """SELECT session_id, id, role, "timestamp", seq, tool_call_id, jsonb_path_query_array(tool_calls, '$[*].id')::text,
- jsonb_typeof(content), compacted_by FROM jarvis_entries"""
+NEEDED = """SELECT session_id, id, role, "timestamp", seq, tool_call_id,
+ jsonb_path_query_array(tool_calls, '$[*].id')::text, jsonb_typeof(content), compacted_by FROM jarvis_entries"""
 ORDER = ' ORDER BY session_id, "timestamp", seq'
-WHOLE = "SELECT * FROM jarvis_entries" + ORDER
+WHOLE = 'SELECT * FROM jarvis_entries ORDER BY session_id, "timestamp", seq'
 BARE_CURSOR = """
 import sys, psycopg
 with psycopg.connect(sys.argv[1]) as connection, connection.cursor(name="bare") as cursor:

@@ -13,8 +13,8 @@ from jarvis_ops.model.trace import Moment, Trace
 from jarvis_ops.plans.seq import (
     AGAINST_PAIRS,
     NO_TRACE,
-    ONE_STATEMENT,
     SAVEPOINT,
+    SEVERAL_PAGES,
     UPDATED,
     decide,
     pairs_hold,
@@ -43,16 +43,22 @@ def written(rows: Sequence[Trace], xid: int = 10) -> list[Trace]:
     return [one._replace(xid=xid, cmin=number, item=number) for number, one in enumerate(rows)]
 
 
-def moment(rows: Sequence[Trace], *, last: bool = False) -> Moment:
+def moment(rows: Sequence[Trace], *, last: bool = False, awaited: str = "") -> Moment:
     """The rows by place, in which they come from the database."""
     by_trace = sorted(rows, key=lambda one: (one.xid, one.cmin, one.page, one.item))
-    return Moment("s", "1", tuple(one._replace(place=place) for place, one in enumerate(by_trace, 1)), last)
+    return Moment(
+        "s",
+        "1",
+        tuple(one._replace(place=place) for place, one in enumerate(by_trace, 1)),
+        last,
+        frozenset(awaited.split()),
+    )
 
 
 def ordered(of: Moment, *, sees_updates: bool = True) -> tuple[list[str], str]:
     decision = decide(of, sees_updates=sees_updates)
     assert sorted(decision.order) == list(range(len(of.rows)))
-    assert pairs_hold([of.rows[index] for index in decision.order])
+    assert pairs_hold(of._replace(rows=tuple(of.rows[index] for index in decision.order)))
     return [of.rows[index].key for index in decision.order], decision.doubt
 
 
@@ -129,7 +135,7 @@ def test_one_of_two_blocks_without_any_trace_is_in_doubt() -> None:
     assert ordered(moment(rows))[1] == UPDATED
 
 
-@pytest.mark.parametrize(("pages", "doubt"), [(1, ""), (2, ONE_STATEMENT)])
+@pytest.mark.parametrize(("pages", "doubt"), [(1, ""), (2, SEVERAL_PAGES)])
 def test_a_statement_of_many_rows_is_in_order_within_a_page(pages: int, doubt: str) -> None:
     rows = [one._replace(cmin=0, page=number % pages, item=number) for number, one in enumerate(written(turn(1, 1)))]
     found, why = ordered(moment(rows))
@@ -151,7 +157,7 @@ def test_transactions_that_follow_each_other_are_no_savepoint() -> None:
 def test_an_answer_between_two_results_goes_behind_them() -> None:
     first, one, two, word = turn(2, prompt=False)
     assert ordered(moment(written([first, one, word, two]))) == (keys([first, one, two, word]), "")
-    assert not pairs_hold([first, one, word, two])
+    assert not pairs_hold(moment(written([first, one, word, two])))
 
 
 def test_a_trace_that_breaks_pairs_is_not_believed_elsewhere() -> None:
@@ -162,7 +168,22 @@ def test_a_trace_that_breaks_pairs_is_not_believed_elsewhere() -> None:
 def test_results_of_an_earlier_moment_come_first() -> None:
     rows = [row("word"), row("late", results="c9")]
     lost = [one._replace(updated=True, item=number) for number, one in enumerate(rows)]
-    assert ordered(moment(lost)) == (["late", "word"], "")
+    assert ordered(moment(lost, awaited="c9")) == (["late", "word"], "")
+    assert not pairs_hold(moment(written(rows), awaited="c9"))
+
+
+def test_a_result_whose_call_is_gone_stays_where_it_was_written() -> None:
+    rows = [*turn(1, word=False), row("stray", results="gone"), row("word")]
+    assert ordered(moment(written(rows))) == (keys(rows), "")
+    lost = [one._replace(updated=True, item=number) for number, one in enumerate(rows)]
+    assert ordered(moment(lost))[1] == UPDATED
+
+
+def test_a_row_that_left_its_transaction_was_perhaps_updated() -> None:
+    rows = written(turn(1, 1, prompt=False))
+    rows[0] = rows[0]._replace(xid=11, cmin=0)
+    rows[1] = rows[1]._replace(xid=12, cmin=0)
+    assert ordered(moment(rows), sees_updates=False)[1] == UPDATED
 
 
 def test_numbers_stay_where_traces_are_lost() -> None:
@@ -175,7 +196,8 @@ def test_numbers_stay_where_traces_are_lost() -> None:
 
 
 def test_a_second_result_of_a_call_stays_with_the_first() -> None:
-    assert pairs_hold([row("call", calls="a"), row("one", results="a"), row("two", results="a"), row("word")])
+    rows = [row("call", calls="a"), row("one", results="a"), row("two", results="a"), row("word")]
+    assert pairs_hold(moment(written(rows)))
 
 
 def test_a_call_id_that_is_used_twice_pairs_in_turn() -> None:

@@ -237,18 +237,6 @@ def test_a_branch_that_hung_on_a_moved_result_stays_where_it_was() -> None:
     assert [one.rule for one in patient.look.findings if one.severity != "info"] == []
 
 
-def test_a_record_with_results_of_several_answers_is_left_alone() -> None:
-    t = Transcript()
-    t.user()
-    t.call("m1", "toolu_1")
-    t.call("m2", "toolu_2")
-    t.user([answer_to("toolu_1"), answer_to("toolu_2")])
-    t.say("m3")
-    patient = healed(t)
-    assert patient.done == []
-    assert [one.reason for one in patient.refused] == ["its record holds results of several answers"]
-
-
 def test_a_thread_that_counts_by_its_lines_is_left_alone() -> None:
     t = Transcript()
     t.user()
@@ -304,6 +292,49 @@ def test_a_compaction_that_keeps_a_result_keeps_its_call_as_well(calls: tuple[st
         assert kept["preservedMessages"] == {"anchorUuid": summary, "uuids": every, "allUuids": every}
     else:
         assert kept["preservedSegment"]["headUuid"] == t.uuid(asking[0])
+
+
+def test_a_record_with_results_of_two_answers_is_divided() -> None:
+    t = Transcript()
+    t.user()
+    t.call("m1", "toolu_1")
+    t.call("m2", "toolu_2")
+    t.user([answer_to("toolu_1", "one"), answer_to("toolu_2", "two")])
+    t.say("m3")
+    patient = sound(t)
+    assert changed(patient) == ["+1<2", "3<+1"]
+    assert rules(patient) == ["misplaced-result"]
+    assert [one.safety for one in patient.done] == ["safe"]
+    contents = [one["message"]["content"] for one in records(patient)]
+    assert contents[2] == [answer_to("toolu_1", "one")]
+    assert contents[4] == [answer_to("toolu_2", "two")]
+
+
+def test_a_record_with_results_of_two_answers_and_a_text_stays_whole() -> None:
+    t = Transcript()
+    t.user()
+    t.call("m1", "toolu_1")
+    t.call("m2", "toolu_2")
+    t.user([answer_to("toolu_1", "one"), answer_to("toolu_2", "two"), {"type": "text", "text": "and on"}])
+    patient = healed(t)
+    assert patient.done == []
+    assert [one.reason for one in patient.refused] == ["its record holds results of several answers, and more"]
+
+
+@pytest.mark.parametrize("goes_on", [True, False])
+def test_what_the_answer_says_behind_the_result_of_a_server_tool_moves_with_it(*, goes_on: bool) -> None:
+    t = Transcript()
+    t.user()
+    t.answer("m1", {"type": "server_tool_use", "id": "srvtoolu_1", "name": "web_search", "input": {}})
+    t.user("typed meanwhile")
+    t.answer("m1", {"type": "web_search_tool_result", "tool_use_id": "srvtoolu_1", "content": []})
+    t.say("m1")
+    t.say("m1", "more")
+    if goes_on:
+        t.user("next")
+    patient = sound(t)
+    assert changed(patient) == ["3<6", "4<2", *(["7<3"] if goes_on else [])]
+    assert (b"last-prompt" in patient.lines[-1]) is not goes_on
 
 
 def test_a_late_result_at_the_end_goes_to_its_call() -> None:

@@ -59,7 +59,7 @@ def row_of(message: Mapping[str, Any], session: str, number: int, variant: Varia
         row |= inner
     elif inner:
         content = {"text": content if isinstance(content, str) else "", **inner}
-    stored = variant.content == "text" and isinstance(content, str)
+    stored = content is None or (variant.content == "text" and isinstance(content, str))
     row["content"] = content if stored else json.dumps(content)
     row["timestamp"] = START + (number // 4 if variant.seq else number)
     if variant.seq:

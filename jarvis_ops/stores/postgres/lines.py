@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import orjson
@@ -150,6 +151,11 @@ def json_or_none(text: str) -> Any:
     try:
         return orjson.loads(text)
     except orjson.JSONDecodeError:
+        pass
+    try:
+        # A number may be larger in a database than any that a line can hold.
+        return json.loads(text, parse_int=float)
+    except (ValueError, RecursionError):
         return None
 
 

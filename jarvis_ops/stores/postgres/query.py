@@ -59,8 +59,11 @@ class Query:
         """SELECT these columns in reading order."""
         where: Composable = SQL("WHERE {} IS NOT NULL").format(self.column(self.columns.session))
         if sessions is not None:
-            kind = SQL(self.shape.entries.types[self.columns.session])
-            named = SQL("ANY({}::{}[])").format(Literal(list(sessions)), kind)
+            kind = Identifier(self.shape.entries.types[self.columns.session])
+            # An index gives the rows of a single conversation in their order, but not those of several.
+            named = SQL("{}::{}").format(Literal(sessions[0]), kind)
+            if not one:
+                named = SQL("ANY({}::{}[])").format(Literal(list(sessions)), kind)
             where = SQL("WHERE {} = {}").format(self.column(self.columns.session), named)
         by = self.ordered(order) if one else SQL("{}, {}").format(self.session_order(), self.ordered(order))
         return SQL("SELECT {} FROM {} e {} ORDER BY {}").format(

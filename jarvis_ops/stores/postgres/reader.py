@@ -28,8 +28,11 @@ CHUNK = 1 << 17
 class Fetching(Protocol):
     """Carries statements out within the one transaction of a run."""
 
-    def fetch(self, statement: Composed) -> Iterator[tuple[Any, ...]]:
-        """The rows that a statement gives, as they come. StoreError if the database fails."""
+    def fetch(self, statement: Composed, *, few: bool = False) -> Iterator[tuple[Any, ...]]:
+        """The rows that a statement gives, as they come; `few` says that most will not be asked for.
+
+        StoreError if the database fails.
+        """
 
 
 class RowsSnapshot:
@@ -58,10 +61,11 @@ class RowsSnapshot:
 
     def fetched(self, order: str = "") -> Iterator[Row]:
         """The rows as the database gives them: in reading order, "newest" first, or by "seq"."""
-        session = self.conversation.id
+        session, few = self.conversation.id, order == "newest"
         if self.whole:
-            return map(self._lines.whole, self._fetching.fetch(self._query.whole(session, order)))
-        return map(self._lines.reduced, self._fetching.fetch(self._query.reduced([session], one=True, order=order)))
+            return map(self._lines.whole, self._fetching.fetch(self._query.whole(session, order), few=few))
+        statement = self._query.reduced([session], one=True, order=order)
+        return map(self._lines.reduced, self._fetching.fetch(statement, few=few))
 
     def messages(self, rows: Iterator[Row] | None = None) -> Iterator[tuple[Row, Message]]:
         """The whole record, or the rows given, with each row's message; lines are counted."""

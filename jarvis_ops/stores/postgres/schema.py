@@ -162,6 +162,8 @@ def look_up(connection: Connection[Any], profile: Profile) -> Shape:
 
     Raises what psycopg raises.
     """
+    if connection.info.parameter_status("server_encoding") == "SQL_ASCII":
+        raise StoreError(f"database {connection.info.dbname} does not say how its text is encoded (SQL_ASCII)")
     entries = table(connection, profile.entries)
     if entries is None:
         raise StoreError(

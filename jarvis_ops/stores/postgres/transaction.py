@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
 # So many rows come with each step of a cursor.
 STEP = 2_000
+FEW = 50
 # No statement, nor a step of a cursor, may take longer (milliseconds).
 LONGEST = 600_000
 SETTINGS: tuple[LiteralString, ...] = (
@@ -41,15 +42,19 @@ class Transaction:
             for setting in SETTINGS:
                 self.connection.execute(setting)
 
-    def fetch(self, statement: Composed) -> Iterator[tuple[Any, ...]]:
-        """The rows that a statement gives, as they come."""
-        for rows in self.steps(statement, STEP):
+    def fetch(self, statement: Composed, *, few: bool = False) -> Iterator[tuple[Any, ...]]:
+        """The rows that a statement gives, as they come; `few` says that most of them will not be asked for."""
+        if few:
+            with explained(self._dsn):
+                self.connection.execute("SET LOCAL cursor_tuple_fraction = 1e-6")
+        for rows in self.steps(statement, FEW if few else STEP):
             yield from rows
 
     def steps(self, statement: Composed, size: int) -> Iterator[list[tuple[Any, ...]]]:
         """The same, so many rows at a time."""
         with explained(self._dsn), self._cursor() as cursor:
             cursor.execute(statement)
+            self.connection.execute("SET LOCAL cursor_tuple_fraction TO DEFAULT")
             while rows := cursor.fetchmany(size):
                 yield rows
 

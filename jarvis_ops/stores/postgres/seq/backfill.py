@@ -19,8 +19,10 @@ UPDATE {table} t SET {seq} = p.new_seq FROM {plan} p
 WHERE {within} AND t.{key} = p.key AND t.{seq} IS NOT DISTINCT FROM p.number AND t.{seq} IS DISTINCT FROM p.new_seq"""
 # The end of a batch: the last row of a moment, so that no moment is ever half numbered.
 END: LiteralString = """
-SELECT coalesce((SELECT n.place - 1 FROM {plan} n WHERE n.place > {end} AND (n.session, n.moment) IS DISTINCT FROM
-  (SELECT l.session, l.moment FROM {plan} l WHERE l.place <= {end} ORDER BY l.place DESC LIMIT 1)
+SELECT coalesce((
+  SELECT n.place - 1 FROM {plan} n,
+    (SELECT l.session, l.moment FROM {plan} l WHERE l.place <= {end} ORDER BY l.place DESC LIMIT 1) l
+  WHERE n.place > {end} AND ROW(n.session, n.moment) IS DISTINCT FROM ROW(l.session, l.moment)
   ORDER BY n.place LIMIT 1), {last})"""
 LAST: LiteralString = "SELECT coalesce(max(place), 0) FROM {plan}"
 UNFILLED: LiteralString = "SELECT count(*) FROM {table} WHERE {seq} IS NULL"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import groupby
 from typing import Any, LiteralString
 
@@ -63,7 +63,7 @@ WHERE x.extname = 'pageinspect' AND (SELECT rolsuper FROM pg_roles WHERE rolname
 MOMENTS: LiteralString = """
 SELECT p.place, p.xid, p.command, (p.tid::text::point)[0]::bigint, (p.tid::text::point)[1]::bigint, p.kept, p.updated,
        p.bulk, p.fresh, p.last, p.moment::text, {columns}
-FROM {source} p JOIN {table} e ON e.{key} = p.key WHERE p.members > 1 ORDER BY p.place"""
+FROM {source} p JOIN {table} e ON e.{key} = p.key ORDER BY p.place"""
 OWN_COLUMNS = 11
 # Rows whose order was saved come in that order, and before all others.
 SAVED: LiteralString = "LEFT JOIN {saved} o ON o.key = e.{key}::text"
@@ -130,13 +130,27 @@ class Evidence:
             table=target.name,
             key=target.key,
         )
-        reader = Reader(target.shape)
+        reader, unanswered = Reader(target.shape), set[tuple[str, str]]()
         with ServerCursor(self.connection, "jarvis_ops_moments") as cursor:
             cursor.itersize = STEP
             cursor.execute(statement)
             for (session, moment), rows in groupby(cursor, key=lambda row: (row[OWN_COLUMNS], row[10])):
                 found = list(rows)
-                yield Moment(session, moment or "", tuple(map(reader.trace, found)), found[0][9])
+                traces = tuple(map(reader.trace, found))
+                awaited = frozenset(waited_for(session, traces, unanswered))
+                if len(traces) > 1:
+                    yield Moment(session, moment or "", traces, found[0][9], awaited)
+
+
+def waited_for(session: str, rows: Sequence[Trace], unanswered: set[tuple[str, str]]) -> Iterator[str]:
+    """The results among these rows whose calls came earlier; what they leave `unanswered` is kept for later rows."""
+    called = {call for row in rows for call in row.calls}
+    answered = {result for row in rows for result in row.results}
+    for result in answered - called:
+        if (session, result) in unanswered:
+            unanswered.remove((session, result))
+            yield result
+    unanswered.update((session, call) for call in called - answered)
 
 
 class Reader:
