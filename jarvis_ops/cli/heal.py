@@ -51,10 +51,9 @@ def heal(
     from jarvis_ops.cli import asking, errand, healing, manner
 
     asked = asking.Asked(conversations, only, kind, since, idle_for, ids_from, call_id, record_id, everything)
-    judged = manner.Manner(scope, turn_timeout, assume_idle, dialect, profile)
     way = healing.Way(
         apply, dry_run, lossy, rule or (), include_sealed, wait, quiet_time, lock_wait, plan_out, plan, elsewhere,
-        stop_after, sort, metrics_file, spread_ms,
-    )  # fmt: skip
-    form = asking.form_of(ctx, output, as_json, verbose, quiet, progress, limit)
-    raise typer.Exit(healing.Healing(errand.Errand(ctx, store, form), asked, judged, way).run())
+        stop_after, sort, metrics_file, spread_ms)  # fmt: skip
+    judged = manner.Manner(scope, turn_timeout, assume_idle, dialect, profile)
+    on = errand.Errand(ctx, store, asking.form_of(ctx, output, as_json, verbose, quiet, progress, limit))
+    raise typer.Exit(healing.Healing(on, asked, judged, way).run())

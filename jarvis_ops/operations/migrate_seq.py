@@ -82,7 +82,6 @@ class Numbering:
         return "time" not in self.profile.order or columns.seq == columns.key or not target.shape.has_time
 
     def _plan(self, connection: Connection[Any], target: Target) -> None:
-        preflight.refuse(connection, target, allow_triggers=self.wishes.allow_triggers)
         evidence = self._evidence(connection, target)
         connection.isolation_level, connection.read_only = IsolationLevel.REPEATABLE_READ, True
         with connection.transaction():
@@ -149,6 +148,8 @@ class Numbering:
         return noting
 
     def _weigh(self, connection: Connection[Any], target: Target) -> None:
+        obstacles = preflight.obstacles(connection, target, allow_triggers=self.wishes.allow_triggers)
+        self.outcome.notes += [f"in the way: {one}" for one in obstacles]
         needed = preflight.needs(connection, target)
         self.outcome.seconds, self.outcome.disk_bytes, self.outcome.wal_bytes = needed
         self.outcome.notes += preflight.notes(connection, target)

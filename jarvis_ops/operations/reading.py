@@ -21,6 +21,8 @@ from jarvis_ops.rules.words import counted
 from jarvis_ops.stores.base import Snapshot
 
 BLANK = b" \t\r\n"
+# What files in UTF-16 and UTF-32 begin with; no UTF-8 does.
+OTHER_ENCODINGS = (b"\xff\xfe", b"\xfe\xff", b"\0\0\xfe\xff")
 LINE_FEED = 10
 
 
@@ -51,6 +53,7 @@ class Reading:
         self.damaged = False
         self.growing = False
         self.tallies: dict[tuple[str, str], Tally] = {}
+        self.unreadable: set[str] = set()
         self.ahead: deque[Record] = deque()
         self.source = records if records is not None else snapshot.records()
 
@@ -85,6 +88,8 @@ class Reading:
 
     def full(self, record: Record) -> Iterator[tuple[Record, Message]]:
         """A line of any form."""
+        if self.is_foreign(record):
+            return
         if record.offset == 0 and record.raw.startswith(BYTE_ORDER_MARK):
             self.findings.append(found("byte-order-mark", record.position(), "the file begins with a byte order mark"))
             record = Record(record.file, record.line, len(BYTE_ORDER_MARK), record.raw[len(BYTE_ORDER_MARK) :])
@@ -101,6 +106,14 @@ class Reading:
             detail = "the last line has no end, so the next record would be glued to it"
             self.findings.append(found("no-final-newline", record.position(), detail))
         yield record, self.dialect.decode(value)
+
+    def is_foreign(self, record: Record) -> bool:
+        """Whether a line stands in a file of another encoding, which is said once and not read any further."""
+        if record.offset == 0 and record.raw.startswith(OTHER_ENCODINGS):
+            self.unreadable.add(record.file)
+            detail = "it is in UTF-16 or UTF-32, and a log is in UTF-8"
+            self.findings.append(found("unreadable", Position(record.file), detail))
+        return record.file in self.unreadable
 
     def judge_text(self, record: Record) -> None:
         """A line that is one object may still have odd text."""

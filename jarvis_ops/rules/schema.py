@@ -16,9 +16,9 @@ from jarvis_ops.rules.words import counted
 class Numbering(msgspec.Struct, frozen=True, kw_only=True):
     """How the rows of a table are numbered.
 
-    `ties` are groups of rows that nothing orders, `tied` the first conversation with one. `units` counts conversations by
-    what their times count. `sequence` gives out the numbers, the last of which was `last`; `highest` is the highest in use. None
-    is what is not there, or not known.
+    `ties` are groups of rows that nothing orders, `tied` the first conversation with one. `units` counts conversations
+    by what their times count. `sequence` gives out the numbers, the last of which was `last`; `highest` is the highest
+    in use. None is what is not there, or not known.
     """
 
     table: str

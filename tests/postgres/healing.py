@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -68,18 +68,20 @@ def opened(dsn: str) -> Iterator[WritablePostgres]:
         store.transaction.close()
 
 
-def table(connection: psycopg.Connection[Any], name: str = "jarvis_entries") -> list[str]:
+def table(connection: psycopg.Connection[Any]) -> list[str]:
     """All rows with all their columns, in reading order as far as there is one."""
-    has_seq = connection.execute(
-        "SELECT count(*) FROM information_schema.columns WHERE table_name = %s AND column_name = 'seq'", (name,)
-    ).fetchone() == (1,)
-    order = 'session_id, "timestamp", seq, id' if has_seq else 'session_id, "timestamp", id'
-    return [row[0] for row in connection.execute(f"SELECT to_jsonb(e)::text FROM {name} e ORDER BY {order}".encode())]
+    rows = [row[0] for row in connection.execute("SELECT to_jsonb(e)::text FROM jarvis_entries e")]
+    return sorted(rows, key=lambda row: reading_order(json.loads(row)))
 
 
-def in_order(connection: psycopg.Connection[Any], session: str, name: str = "jarvis_entries") -> list[dict[str, Any]]:
+def reading_order(row: Mapping[str, Any]) -> tuple[Any, ...]:
+    """What a row is read by."""
+    return row["session_id"], row["timestamp"], row.get("seq", 0), row["id"]
+
+
+def in_order(connection: psycopg.Connection[Any], session: str) -> list[dict[str, Any]]:
     """The rows of a conversation in reading order."""
-    return [row for row in map(json.loads, table(connection, name)) if row["session_id"] == session]
+    return [row for row in map(json.loads, table(connection)) if row["session_id"] == session]
 
 
 def add_talk(connection: psycopg.Connection[Any], session: str, rows: Sequence[dict[str, Any]]) -> None:

@@ -37,10 +37,10 @@ def deadly(method: Callable[..., Any], moment: str, number: int) -> Callable[...
     return call
 
 
-def main(dsn: str, what: str, moment: str, number: int) -> None:
+def main(dsn: str, what: str, moment: str, number: str) -> None:
     """Do it."""
     for name in ("execute", "commit"):
-        setattr(psycopg.Connection, name, deadly(getattr(psycopg.Connection, name), moment, number))
+        setattr(psycopg.Connection, name, deadly(getattr(psycopg.Connection, name), moment, int(number)))
     with opened(dsn) as store:
         outcomes = healed(store) if what == "heal" else taken_back(store, what)
     if any(outcome.errors for outcome in outcomes):
@@ -48,4 +48,4 @@ def main(dsn: str, what: str, moment: str, number: int) -> None:
 
 
 if __name__ == "__main__":
-    main(*sys.argv[1:4], int(sys.argv[4]))
+    main(*sys.argv[1:5])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import threading
+import time
 from pathlib import Path
 from typing import Any
 
@@ -202,7 +203,7 @@ def test_a_running_turn_is_left_alone(connect: Connect, database: str, tmp_path:
     assert table(connection) == before
 
 
-def test_a_turn_that_begins_meanwhile(connect: Connect, database: str) -> None:
+def test_a_turn_that_begins_meanwhile(connect: Connect, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     connection = connect()
     before = numbered(connection, unanswered("talk"))
     with opened(database) as store:
@@ -212,7 +213,7 @@ def test_a_turn_that_begins_meanwhile(connect: Connect, database: str) -> None:
             connection.execute("UPDATE jarvis_sessions SET state = 'running', turn_id = 't9', turn_started_at = now()")
             return apply(*arguments)
 
-        store.apply = late  # type: ignore[method-assign]
+        monkeypatch.setattr(store, "apply", late)
         (outcome,) = healed(store)
     assert (outcome.status, [one.code for one in outcome.errors]) == ("skipped", ["busy"])
     assert table(connection) == before
@@ -308,7 +309,8 @@ def test_gc_forgets(connect: Connect, database: str, tmp_path: Path) -> None:
     assert run_on(database, tmp_path, "runs").report["outcomes"] == []
     run = run_on(database, tmp_path, "heal", "--all", "--apply").run
     connection.execute("UPDATE jarvis_ops_journal SET at = at - interval '1 day'")
-    assert run_on(database, tmp_path, "gc", "--older-than", "2d", "--apply").report["outcomes"][0]["status"] == "clean"
+    assert run_on(database, tmp_path, "gc", "--older-than", "2d", "--apply").code == 0
+    assert len(journal(connection)) == 3
     assert run_on(database, tmp_path, "gc", "--older-than", "1h", "--apply").code == 0
     assert journal(connection) == []
     assert run_on(database, tmp_path, "undo", run).code == 2
@@ -331,7 +333,9 @@ def test_writers_lose_nothing(connect: Connect, database: str) -> None:
                 while not stop.is_set():
                     row = {
                         "id": f"w{which}-{number}",
-                        "session_id": names[number % len(names)],
+                        "session_id": names[
+                            (2 * number + which) % len(names)
+                        ],  # an agent has a conversation for itself
                         "role": "system",
                         "content": '"written"',
                         "timestamp": START + 1_000 + number,
@@ -339,6 +343,7 @@ def test_writers_lose_nothing(connect: Connect, database: str) -> None:
                     add_rows(own, [row])
                     written.append(row["id"])  # type: ignore[arg-type]
                     number += 1
+                    time.sleep(0.002)
         except Exception as error:  # noqa: BLE001 - the test tells of it
             failed.append(error)
 
@@ -346,7 +351,7 @@ def test_writers_lose_nothing(connect: Connect, database: str) -> None:
     for one in writers:
         one.start()
     runs = set[str]()
-    for _ in range(20):
+    for _ in range(6):
         with opened(database) as store:
             runs |= {str(outcome.run) for outcome in healed(store) if outcome.run}
     stop.set()
@@ -354,7 +359,7 @@ def test_writers_lose_nothing(connect: Connect, database: str) -> None:
         one.join()
     assert failed == []
     with opened(database) as store:
-        healed(store)
+        assert [one.errors for one in healed(store)] == [[]] * len(names)
     rows = [json.loads(row) for row in table(connection)]
     assert {row["id"] for row in rows} >= set(written)
     assert len(rows) == len(written) + 5 * len(names)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 import pickle
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 
 from jarvis_ops.errors import StoreError, UsageError
-from jarvis_ops.stores.open import open_store
+from jarvis_ops.stores.open import open_store, open_to_read
 from tests.stores.disk_state import put
 
 
@@ -21,12 +22,17 @@ def test_a_directory_and_a_file(tmp_path: Path) -> None:
         assert [each.id for each in store.inventory().conversations] == ["a"]
 
 
-@pytest.mark.parametrize(
-    "where", ["postgresql://u:secret@h/db", "postgres://h", "sqlite:x.db", "postgresql+psycopg://h"]
-)
-def test_a_database_is_only_read(where: str) -> None:
-    with pytest.raises(UsageError, match="JSONL stores only") as caught:
-        open_store(where)
+@pytest.mark.parametrize("opening", [open_store, open_to_read])
+def test_another_kind_of_database(opening: Callable[[str], object]) -> None:
+    with pytest.raises(UsageError, match="reads JSONL stores and Postgres"):
+        opening("sqlite:x.db")
+
+
+@pytest.mark.parametrize("where", ["postgresql://u:secret@127.0.0.1:1/db", "host=127.0.0.1 port=1 password=secret"])
+@pytest.mark.parametrize("opening", [open_store, open_to_read])
+def test_a_database_that_is_not_there(where: str, opening: Callable[[str], object]) -> None:
+    with pytest.raises(StoreError, match="no server answers there") as caught:
+        opening(where)
     assert "secret" not in caught.value.message
 
 

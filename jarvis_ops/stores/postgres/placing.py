@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Iterator, Sequence
+from collections.abc import Container, Iterator, Mapping, Sequence
 from itertools import groupby, pairwise
 from typing import NamedTuple
 
@@ -41,7 +41,7 @@ def placed(items: Sequence[Item], *, by_time: bool, by_seq: bool, highest: int) 
     times = new_times(items) if by_time else [item.time for item in with_times(items)]
     if not by_seq:
         return [Placed(time, item.seq) for item, time in zip(items, times, strict=True)]
-    return [Placed(*pair) for pair in zip(times, new_numbers(items, times, by_time, highest), strict=True)]  # fmt: skip
+    return [Placed(*pair) for pair in zip(times, new_numbers(items, highest), strict=True)]  # fmt: skip
 
 
 def with_times(items: Sequence[Item]) -> Iterator[Item]:
@@ -53,7 +53,7 @@ def with_times(items: Sequence[Item]) -> Iterator[Item]:
 
 
 def new_times(items: Sequence[Item]) -> list[Time]:
-    """A time for each row that is not below the one before: its own where that fits, else that of the row before."""
+    """A time for each row: its own for one that stays, else that of the row before, or behind where there is none."""
     stay = staying([item.old for item in items], [item.answers for item in items])
     fixed = [item.time if number in stay else None for number, item in enumerate(items)]
     if any(item.time is None for item in items if item.old is not None):
@@ -64,10 +64,9 @@ def new_times(items: Sequence[Item]) -> list[Time]:
         following = time if time is not None else following
         later.append(following)
     times: list[Time] = []
-    for item, time, next_one in zip(items, fixed, reversed(later), strict=True):
+    for time, next_one in zip(fixed, reversed(later), strict=True):
         before = times[-1] if times else None
-        fits = item.time is not None and between(before, item.time, next_one)
-        times.append(time if time is not None else item.time if fits else before if before is not None else next_one)
+        times.append(time if time is not None else before if before is not None else next_one)
     if any(not between(one, other, None) for one, other in pairwise(times)):
         raise RefusedError(UNORDERED)
     return times
@@ -81,28 +80,46 @@ def between(low: Time, time: Time, high: Time) -> bool:
         raise RefusedError(UNORDERED) from None
 
 
-def new_numbers(items: Sequence[Item], times: Sequence[Time], by_time: bool, highest: int) -> list[int | None]:  # noqa: FBT001 - one caller
-    """The numbers that there are, in their order; what is missing at the end is new.
+def new_numbers(items: Sequence[Item], highest: int) -> list[int | None]:
+    """The numbers that there are, in their order; what is missing behind rows whose numbers rise is new.
 
-    Where times and numbers agreed for all rows, they still do. Else only the rows of one time get others.
+    So numbers agree with times wherever they did. RefusedError where a row has none.
     """
-    olds = sorted((item.old, item.seq) for item in items if item.old is not None)
-    agreed = all(one is not None and other is not None and one < other for (_, one), (_, other) in pairwise(olds))
+    if any(item.seq is None for item in items if item.old is not None):
+        raise RefusedError(UNORDERED)
+    runs = runs_of(items)
+    stay = staying([item.old for item in items], [item.answers for item in items])
     fresh = iter(range(highest + 1, highest + 1 + len(items)))
-    if agreed:
-        numbers = iter(sorted(item.seq for item in items if item.seq is not None))
-        return [next(numbers, None) or next(fresh) for _ in items]
     given: list[int | None] = []
-    for _, group in groupby(zip(items, times, strict=True), key=lambda pair: pair[1] if by_time else None):
-        seqs = [item.seq for item, _ in group]
-        known = sorted(seq for seq in seqs if seq is not None)
-        if seqs == known:
-            given += seqs
-        elif len(set(known)) < len(known):
-            raise RefusedError(UNORDERED)
-        else:
-            given += [*known, *(next(fresh) for _ in range(len(seqs) - len(known)))]
+    for run, group in groupby(placed_in(items, runs, stay), key=lambda pair: pair[0]):
+        members = [item for _, item in group]
+        known = sorted(
+            item.seq for item in members if item.old in runs and runs[item.old] == run and item.seq is not None
+        )
+        given += [*known, *(next(fresh) for _ in range(len(members) - len(known)))]
     return given
+
+
+def runs_of(items: Sequence[Item]) -> dict[int | None, int]:
+    """Of each old place, the how manieth stretch of rising numbers it lies in."""
+    runs: dict[int | None, int] = {}
+    last: int | None = None
+    run = 0
+    for old, seq in sorted((item.old, item.seq) for item in items if item.old is not None):
+        run += last is not None and seq is not None and seq <= last
+        last = seq
+        runs[old] = run
+    return runs
+
+
+def placed_in(
+    items: Sequence[Item], runs: Mapping[int | None, int], stay: Container[int]
+) -> Iterator[tuple[int, Item]]:
+    """Each row with the stretch that it comes to lie in: that of the last row before it which stays."""
+    run = 0
+    for number, item in enumerate(items):
+        run = runs[item.old] if number in stay else run
+        yield run, item
 
 
 def staying(olds: Sequence[int | None], answers: Sequence[bool]) -> set[int]:

@@ -38,6 +38,15 @@ class WritablePostgres(PostgresStore):
     def __init__(self, dsn: str, profile: Profile) -> None:
         super().__init__(dsn, profile)
         self._dsn = dsn
+        try:
+            self._check()
+        except RefusedError:
+            self.transaction.close()
+            raise
+
+    def _check(self) -> None:
+        """RefusedError for tables in which no row can be changed safely."""
+        profile = self.shape.profile
         if profile.message:
             raise RefusedError(
                 f"rows of the shape {profile.name} hold a whole message in one column, and this version only reads such"

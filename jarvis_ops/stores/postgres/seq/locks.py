@@ -27,16 +27,20 @@ WHERE l.locktype = 'advisory' AND l.objsubid = 1 AND l.granted
       AND (l.classid::bigint << 32) | l.objid::bigint = {lock}"""
 # Who holds the table in any way; a backend that waits for it holds nothing yet.
 HOLDERS: LiteralString = """
-SELECT DISTINCT a.pid, a.backend_type, coalesce(a.state, ''), a.query LIKE '%%to prevent wraparound%%',
+SELECT a.pid, CASE WHEN a.backend_type IS NULL AND bool_or(l.mode = 'ShareUpdateExclusiveLock')
+       THEN 'hidden vacuum' ELSE coalesce(a.backend_type, 'hidden') END, coalesce(a.state, ''),
+       a.query LIKE '%%to prevent wraparound%%',
        coalesce(a.application_name, ''), coalesce(extract(epoch FROM now() - a.xact_start)::int, 0)
 FROM pg_locks l JOIN pg_stat_activity a ON a.pid = l.pid
-WHERE l.relation = %s AND l.granted AND l.pid <> pg_backend_pid() ORDER BY 1"""
+WHERE l.relation = %s AND l.granted AND l.pid <> pg_backend_pid()
+GROUP BY 1, a.backend_type, 3, 4, 5, 6 ORDER BY 1"""
 # A server whose client has died looks after it so often (ms), so that the lock of a killed run is soon free.
 LOOK_FOR_CLIENT: LiteralString = "SET client_connection_check_interval = 500"
 PATIENCE = 3.0
 # Milliseconds to wait for a lock after three tries that do not wait. Autovacuum makes way after deadlock_timeout.
 WAITS = (50, 100, 200, 400, 800, 1200, 2000)
 TRIES = 30
+VACUUMS = ("autovacuum worker", "hidden vacuum")
 NO_WAIT_TRIES = 3
 DEADLOCK_TIMEOUT = 50
 # The rest of the longest wait is for what is done under the lock.
@@ -147,7 +151,7 @@ class Locker:
         rows = holders(self.connection, self.target)
         who = "; ".join(told(row) for row in rows) or "somebody who is gone now"
         text = f"{self.target.label} could not be had to itself for a moment: {who}"
-        if any(row[1] == "autovacuum worker" for row in rows) and not self._hurries:
+        if any(row[1] in VACUUMS for row in rows) and not self._hurries:
             text += "; autovacuum makes way after a second, so allow that with --max-wait 2s, or run this again later"
         return f"{text}; what was done so far is kept, and the next run goes on from here"
 
@@ -160,6 +164,10 @@ def holders(connection: Connection[Any], target: Target) -> list[Any]:
 def told(row: tuple[int, str, str, bool, str, int]) -> str:
     """A holder of a lock, for a person."""
     pid, kind, state, saving, program, seconds = row
+    if kind == "hidden vacuum":
+        return f"process {pid}, which this role may not see, but which holds what autovacuum holds"
+    if kind == "hidden":
+        return f"process {pid}, which this role may not see"
     if kind == "autovacuum worker":
         return f"process {pid}, autovacuum{' which may not be stopped (wraparound)' if saving else ''}"
     return f"process {pid}{f' ({program})' if program else ''}, {state or kind}, in a transaction for {seconds} s"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections.abc import Iterator
 from typing import Any, LiteralString, NamedTuple
 
 from psycopg import Connection
@@ -49,16 +50,20 @@ class Needs(NamedTuple):
 
 
 def refuse(connection: Connection[Any], target: Target, *, allow_triggers: bool) -> None:
-    """RefusedError if this table is none that can be numbered in this way, or this role is none that may do it."""
-    label = target.label
+    """RefusedError with the first thing that stands in the way."""
+    for reason in obstacles(connection, target, allow_triggers=allow_triggers):
+        raise RefusedError(reason)
+
+
+def obstacles(connection: Connection[Any], target: Target, *, allow_triggers: bool) -> Iterator[str]:
+    """Why this table is none that can be numbered in this way, or this role none that may do it, as sentences."""
+    label, columns = target.label, target.shape.profile.columns
     kind, inherits, secured, owns, persistence, creates, standby, read_only = execute(
         connection, KIND, target.shape.entries.oid
     )[0]
-    columns = target.shape.profile.columns
+    server = connection.info.server_version
     reasons = {
-        f"the server is of version {connection.info.server_version // 10000}, and 12 is the oldest that will do": (
-            connection.info.server_version < OLDEST_SERVER
-        ),
+        f"the server is of version {server // 10000}, and 12 is the oldest that will do": server < OLDEST_SERVER,
         "the server is a standby, which can only be read; name the primary": standby,
         "the database is set to be read only": read_only,
         f"{label} is no ordinary table": kind != "r" or persistence == "t",
@@ -70,14 +75,10 @@ def refuse(connection: Connection[Any], target: Target, *, allow_triggers: bool)
         f"{label} belongs to {target.owner}, and only its owner may alter it": not owns,
         f"this role may not create the table with the plan in schema {target.schema}": not creates,
     }
-    for reason, holds in reasons.items():
-        if holds:
-            raise RefusedError(reason)
+    yield from (reason for reason, holds in reasons.items() if holds)
     fired = triggers(connection, target)
     if fired and not allow_triggers:
-        raise RefusedError(
-            f"updating {label} would fire {', '.join(fired)} for every row; --allow-triggers if that does no harm"
-        )
+        yield f"updating {label} would fire {', '.join(fired)} for every row; --allow-triggers if that does no harm"
 
 
 def triggers(connection: Connection[Any], target: Target) -> list[str]:
