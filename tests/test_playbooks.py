@@ -11,7 +11,12 @@ from jarvis_ops.rules.catalog import RULES
 from tests.documents import PLAYBOOKS, ROOT, Reader, clone, exchanges, inline
 
 
-@pytest.mark.parametrize("page", PLAYBOOKS, ids=lambda page: page.stem)
+# This one needs a database, and is followed where the tests have one.
+ELSEWHERE = {"migrate-seq"}
+PAGES = [page for page in PLAYBOOKS if page.stem not in ELSEWHERE]
+
+
+@pytest.mark.parametrize("page", PAGES, ids=lambda page: page.stem)
 def test_a_playbook_can_be_followed(page: Path, tmp_path: Path) -> None:
     reader = Reader(clone(tmp_path))
     typed = list(exchanges(page))

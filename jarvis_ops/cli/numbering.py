@@ -13,6 +13,7 @@ from jarvis_ops.cli.conduct import conduct
 from jarvis_ops.cli.errand import Errand
 from jarvis_ops.cli.place import path_of
 from jarvis_ops.cli.progress import progress
+from jarvis_ops.cli.retyping import retyped
 from jarvis_ops.errors import UsageError
 from jarvis_ops.model.report import MigrateOutcome, Outcome
 from jarvis_ops.render.form import Form
@@ -80,6 +81,7 @@ def number(errand: Errand, asked: Asked, wishes: Wishes, where: str, bar: Bar) -
 def check(errand: Errand, asked: Asked) -> None:
     """UsageError for options that contradict each other."""
     check_apply(errand, apply=asked.apply, dry_run=asked.dry_run)
+    errand.reporting.tally.go_on = retyped(errand.ctx, "--apply", without={"save_evidence"})
     acts = {"--apply": asked.apply, "--finish": asked.finish, "--undo": asked.undo, "--dry-run": asked.dry_run}
     chosen = [name for name, given in acts.items() if given]
     if len(chosen) > 1:

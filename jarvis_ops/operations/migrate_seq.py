@@ -166,6 +166,7 @@ class Numbering:
     def _is_right(self, evidence: Evidence) -> bool:
         """Whether there is nothing to do. Only a column that is there already must be looked at for that."""
         if not evidence.target.shape.entries.has(self.profile.columns.seq):
+            self.outcome.column = "missing"
             return False
         with evidence.connection.transaction():
             evidence.prepare()

@@ -232,7 +232,9 @@ def units_of(moment: Moment, natural: Sequence[int], dates: dict[int, Key], *, i
             units.append(Unit(lone_rank(row, moment.awaited), (index,), None, ()))
     for caller, results in blocks.items():
         calls = rows[caller].calls
-        if in_call_order and not all(index in dates for index in results):
+        if in_call_order and all(index in dates for index in results):
+            results.sort(key=dates.__getitem__)
+        elif in_call_order:
             results.sort(key=lambda index: min(calls.index(each) for each in rows[index].results if each in calls))
         answered = {each for index in results for each in rows[index].results}
         rank = Rank.BLOCK if answered.issuperset(calls) else Rank.OPEN

@@ -38,8 +38,8 @@ def facts(outcome: MigrateOutcome) -> Iterator[str]:
     """What was found out about the table."""
     if outcome.moments:
         yield (
-            f"{count(outcome.records, 'row')}, {count(outcome.moments, 'group')} with one time; "
-            f"{outcome.changed:,} pair only in another order, {len(outcome.undecided):,} are not certain"
+            f"{count(outcome.records, 'row')}, {count(outcome.moments, 'group')} of them with one time: "
+            f"{outcome.changed:,} put in order by pairs, {len(outcome.undecided):,} not certain"
         )
     if outcome.updated or outcome.traceless:
         yield f"{count(outcome.updated, 'row')} updated since, {outcome.traceless:,} without a trace of their writing"

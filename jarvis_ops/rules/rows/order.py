@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_ops.rules.rule import Rule
 
 ORDER = "order"
+NUMBERING = "playbooks/migrate-seq.md"
 
 ROWS: tuple[Rule, ...] = (
     Rule(
@@ -15,6 +16,7 @@ ROWS: tuple[Rule, ...] = (
         "conversation in another order and break its pairs.",
         repair="`migrate-seq` adds a column of numbers and fills it.",
         safety="asked",
+        playbook=NUMBERING,
     ),
     Rule(
         name="order-tie",
@@ -24,6 +26,7 @@ ROWS: tuple[Rule, ...] = (
         "database happens to return them in the right order; where a pair depends on that, this is an error.",
         repair="`migrate-seq` gives the rows numbers in the order in which they pair.",
         safety="asked",
+        playbook=NUMBERING,
     ),
     Rule(
         name="order-conflict",

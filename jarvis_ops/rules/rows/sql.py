@@ -5,6 +5,7 @@ from __future__ import annotations
 from jarvis_ops.rules.rule import Rule
 
 SQL = "sql"
+NUMBERING = "playbooks/migrate-seq.md"
 
 ROWS: tuple[Rule, ...] = (
     Rule(
@@ -14,6 +15,7 @@ ROWS: tuple[Rule, ...] = (
         what="Rows have no number in the order column, so their place in the conversation is open.",
         repair="`migrate-seq` fills the numbers in.",
         safety="asked",
+        playbook=NUMBERING,
     ),
     Rule(
         name="sequence-behind",
@@ -23,6 +25,7 @@ ROWS: tuple[Rule, ...] = (
         "a number that is taken, and the write fails or lands in the wrong place.",
         repair="`migrate-seq` sets the sequence behind the highest number.",
         safety="asked",
+        playbook=NUMBERING,
     ),
     Rule(
         name="sequence-not-owned",
@@ -31,6 +34,7 @@ ROWS: tuple[Rule, ...] = (
         what="The sequence does not belong to its column, so a dump of the table leaves it out.",
         repair="`migrate-seq` ties the sequence to the column.",
         safety="asked",
+        playbook=NUMBERING,
     ),
     Rule(
         name="invalid-index",

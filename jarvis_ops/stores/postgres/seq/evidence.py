@@ -37,11 +37,11 @@ SELECT row_number() OVER by_place AS place, key, session, moment, xid, command, 
 FROM (
   SELECT s.*, count(*) OVER same AS members, min(xid) OVER after AS later,
          number IS NOT NULL AND count(*) OVER numbered > 1 AS twice,
-         doubt OR old OR min(session::text) OVER written <> max(session::text) OVER written
+         old OR min(session::text) OVER written <> max(session::text) OVER written
          OR min(moment) OVER written <> max(moment) OVER written AS bulk
   FROM (
     SELECT e.{key} AS key, e.{session} AS session, e.{time} AS moment, e.ctid AS tid, {xid} AS xid, {cmin} AS command,
-           {number} AS number, e.xmax::text <> '0' AS locked, {doubt} AS doubt,
+           {number} AS number, e.xmax::text <> '0' AS locked,
            age(e.xmin) NOT BETWEEN 0 AND {oldest} AS old
     FROM {table} e {saved}
   ) s
@@ -85,8 +85,8 @@ class Evidence:
 
     @property
     def sees_updates(self) -> bool:
-        """Whether each row that was ever updated is known as one."""
-        return self._pages is not None
+        """Whether each row that was ever updated is known as one, or there is an order in which it does not matter."""
+        return self.saved or self._pages is not None
 
     def prepare(self) -> None:
         """Settings for the transaction that reads it."""
@@ -100,7 +100,6 @@ class Evidence:
         parts: dict[str, Composable] = {"xid": SQL("-age(e.xmin)::bigint"), "cmin": SQL("e.cmin::text::bigint")}
         parts |= {
             "saved": SQL(""),
-            "doubt": SQL("false"),
             "bits": SQL(""),
             "updated": SQL("coalesce(xid > later, false)"),
         }
@@ -113,7 +112,6 @@ class Evidence:
             parts["saved"] = SQL(SAVED).format(saved=SAVED_TABLE, key=target.key)
             parts["xid"] = SQL("coalesce(o.place, 1000000000000000 - age(e.xmin)::bigint)")
             parts["cmin"] = SQL("CASE WHEN o.place IS NULL THEN e.cmin::text::bigint ELSE 0 END")
-            parts["doubt"] = SQL("coalesce(o.doubt, false)")
             parts["updated"] = SQL("({} AND xid >= 1000000000000000 - 2147483648)").format(parts["updated"])
         number = SQL("e.{}::bigint").format(target.seq) if numbered else SQL("NULL::bigint")
         return SQL(EVIDENCE).format(

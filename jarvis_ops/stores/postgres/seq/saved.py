@@ -29,7 +29,7 @@ SELECT row_number() OVER (ORDER BY new_seq), max(doubt) OVER (PARTITION BY sessi
 FROM {plan} ORDER BY new_seq"""
 FIELDS = ("key", "conversation", "time", "xid", "cmin", "ctid", "updated", "bulk")
 STEP = 5_000
-CREATE: LiteralString = "CREATE TEMPORARY TABLE jarvis_ops_saved (key text PRIMARY KEY, place bigint, doubt boolean)"
+CREATE: LiteralString = "CREATE TEMPORARY TABLE jarvis_ops_saved (key text PRIMARY KEY, place bigint)"
 
 
 def save(evidence: Evidence, decide: Callable[[Moment], Decision], path: str) -> int:
@@ -124,7 +124,7 @@ def load(connection: Connection[Any], path: str, table: str) -> None:
             with connection.cursor() as cursor, cursor.copy("COPY jarvis_ops_saved FROM STDIN") as copy:
                 for each in file:
                     row = parsed(each, path)
-                    copy.write_row((row.get("key"), row.get("place"), row.get("doubt")))
+                    copy.write_row((row.get("key"), row.get("place")))
     except OSError as error:
         raise StoreError(f"{path!r} cannot be read: {error.strerror}") from error
     execute(connection, "ANALYZE {saved}", saved=SAVED_TABLE)
