@@ -10,7 +10,6 @@ from jarvis_ops.render.changes import HELD, HELD_BECAUSE
 from jarvis_ops.rules.catalog import RULES
 from tests.documents import PLAYBOOKS, ROOT, Reader, clone, exchanges, inline
 
-
 # This one needs a database, and is followed where the tests have one.
 ELSEWHERE = {"migrate-seq"}
 PAGES = [page for page in PLAYBOOKS if page.stem not in ELSEWHERE]

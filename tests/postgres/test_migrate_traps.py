@@ -23,6 +23,7 @@ from jarvis_ops.stores.postgres.seq.target import find
 from tests.postgres.conftest import Cluster, Connect
 from tests.postgres.live import QUIET, ROOT, check, fill
 from tests.postgres.pooler import pooled
+from tests.postgres.server import Server, free_port
 from tests.postgres.tables import add_rows
 
 # More rows than are written in one transaction.
@@ -424,3 +425,28 @@ def test_a_table_of_another_kind_is_refused(
     admin.execute(change.encode())
     with pytest.raises(RefusedError, match=reason):
         apply(database)
+
+
+def follow(server: Server, delay: str) -> None:
+    """A replica that does everything so much later."""
+    standby = server.base / "standby"
+    server._run("pg_basebackup", "-D", str(standby), "-d", server.dsn(), "-R", "-X", "stream", "-c", "fast")
+    settings = f"-F -p {free_port()} -c listen_addresses=127.0.0.1 -c unix_socket_directories={server.base}"
+    options = f"{settings} -c recovery_min_apply_delay={delay}"
+    log = str(server.base / "standby.log")
+    server._run("pg_ctl", "start", "-D", str(standby), "-w", "-l", log, "-o", options)
+
+
+def test_batches_wait_for_a_replica_that_is_behind(own_cluster: Cluster) -> None:
+    with own_cluster(("-F",)) as server, psycopg.connect(server.dsn(), autocommit=True) as admin:
+        fill(admin, TURNS)
+        follow(server, "1s")
+        try:
+            time.sleep(1)
+            began = time.monotonic()
+            apply(server.dsn(), max_wait=10, max_lag=500)
+            waited = time.monotonic() - began
+        finally:
+            server._run("pg_ctl", "stop", "-D", str(server.base / "standby"), "-m", "immediate")
+        assert waited > 1
+        check(admin, [])

@@ -72,6 +72,8 @@ def examine(connection: Connection[Any], target: Target) -> Health:
         rows = int(execute(connection, "SELECT count(*) FROM {table}", table=target.name)[0][0])
         return Health(target.schema, None, state, rows, rows, 0, 0, roles, ())
     rows, numbered, highest = execute(connection, NUMBERS, table=target.name, seq=target.seq)[0]
+    # The sequence is asked after the rows: others may take numbers meanwhile.
+    column = column_of(connection, target)
     repeated = duplicates(connection, target)
     invalid = tuple(one.name for one in indexes(connection, target) if not one.valid and not one.building)
     return Health(target.schema, column, state, rows, rows - numbered, highest, repeated, roles, invalid)
