@@ -421,3 +421,39 @@ def test_the_report_for_programs(admin: psycopg.Connection[Any], database: str) 
     assert outcome["records"] == TURNS * 6
     assert outcome["waited_ms"] <= 1000
     check(admin, [])
+
+
+def test_an_empty_table_gets_its_column(connect: Connect, database: str) -> None:
+    admin = connect()
+    create(admin)
+    add_sessions(admin, "s1")
+    assert run(database).apply(0).status == "applied"
+    add_rows(admin, [NEW])
+    assert one(admin, "SELECT seq FROM jarvis_entries") == 1
+    assert run(database).apply(0).status == "clean"
+
+
+def test_transactions_that_are_too_old_to_tell_are_no_evidence(
+    admin: psycopg.Connection[Any], database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("jarvis_ops.stores.postgres.seq.evidence.OLDEST_AGE", -1)
+    plan = run(database).plan()
+    assert plan.traceless == TURNS * 6
+    assert len(plan.undecided) == TURNS
+    assert one(admin, "SELECT count(*) FROM jarvis_entries") == TURNS * 6
+
+
+def test_a_table_of_another_name_in_another_schema(connect: Connect, database: str) -> None:
+    from msgspec.structs import replace
+
+    admin = connect()
+    fill(admin, 20)
+    admin.execute('CREATE SCHEMA "Talk"')
+    admin.execute('ALTER TABLE jarvis_entries SET SCHEMA "Talk"')
+    admin.execute('ALTER TABLE "Talk".jarvis_entries RENAME TO "Said"')
+    admin.execute('ALTER TABLE "Talk"."Said" RENAME COLUMN id TO "Key"')
+    profile = replace(JARVIS, entries="Talk.Said", columns=replace(JARVIS.columns, key="Key", seq="place"))
+    assert Numbering(database, profile, Wishes(), QUIET).apply(0).status == "applied"
+    assert Numbering(database, profile, Wishes(), QUIET).apply(0).status == "clean"
+    statement = 'SELECT count(*) FROM (SELECT n, lag(n) OVER (ORDER BY "timestamp", place) AS b FROM "Talk"."Said"'
+    assert one(admin, f'{statement} JOIN truth t ON t.id = "Key") x WHERE b > n') == 0

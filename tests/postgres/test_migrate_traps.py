@@ -444,7 +444,7 @@ def test_batches_wait_for_a_replica_that_is_behind(own_cluster: Cluster) -> None
         try:
             time.sleep(1)
             began = time.monotonic()
-            apply(server.dsn(), max_wait=10, max_lag=500)
+            apply(server.dsn(), max_wait=10, sleep=100, max_lag=50)
             waited = time.monotonic() - began
         finally:
             server._run("pg_ctl", "stop", "-D", str(server.base / "standby"), "-m", "immediate")

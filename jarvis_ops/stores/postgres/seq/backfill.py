@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from collections import deque
 from typing import Any, LiteralString, NamedTuple
 
 from psycopg import Connection, errors
@@ -32,7 +33,10 @@ UPDATE {table} t SET {seq} = r.number FROM (
   SELECT {key} AS key, nextval({sequence}::regclass) AS number FROM (
     SELECT * FROM {table} WHERE {seq} IS NULL ORDER BY {time}, age(xmin) DESC, cmin::text::bigint, ctid) e) r
 WHERE t.{key} = r.key AND t.{seq} IS NULL"""
-LAG: LiteralString = "SELECT coalesce(max(extract(epoch FROM replay_lag) * 1000), 0)::bigint FROM pg_stat_replication"
+# How far the log is written, and how far the slowest replica has carried it out, as far as this role may see that.
+REPLAYED: LiteralString = """
+SELECT pg_wal_lsn_diff(pg_current_wal_insert_lsn(), '0/0')::bigint,
+       (SELECT min(pg_wal_lsn_diff(replay_lsn, '0/0'))::bigint FROM pg_stat_replication)"""
 # A batch goes by single rows, whatever the planner believes of a table that was just made.
 BY_ROWS: tuple[LiteralString, ...] = (
     "SET LOCAL enable_seqscan = off",
@@ -70,6 +74,8 @@ class Backfill:
         self.pace = pace
         self._hearing = hearing
         self._batch = FIRST_BATCH
+        # How far the log was written when: what a replica has not carried out yet.
+        self._written: deque[tuple[int, float]] = deque()
         self._goal = min(LONGEST_BATCH, pace.max_wait / 1000 * SHARE_OF_WAIT)
         self._names: dict[str, Composable] = {
             "table": target.name,
@@ -138,6 +144,8 @@ class Backfill:
     def _wait_for_replicas(self) -> None:
         if self.pace.max_lag is None:
             return
+        written, _ = self._replayed()
+        self._written.append((written, time.monotonic()))
         deadline = time.monotonic() + LAG_PATIENCE
         while self._lag() > self.pace.max_lag:
             if time.monotonic() > deadline:
@@ -147,9 +155,16 @@ class Backfill:
                 )
             time.sleep(LAG_PAUSE)
 
-    def _lag(self) -> int:
-        """By how many milliseconds the slowest replica is behind, as far as this role may see that."""
-        return int(execute(self.connection, LAG)[0][0])
+    def _lag(self) -> float:
+        """By how many milliseconds the slowest replica is behind what we have written."""
+        _, replayed = self._replayed()
+        while self._written and (replayed is None or self._written[0][0] <= replayed):
+            self._written.popleft()
+        return (time.monotonic() - self._written[0][1]) * 1000 if self._written else 0
+
+    def _replayed(self) -> tuple[int, int | None]:
+        written, replayed = execute(self.connection, REPLAYED)[0]
+        return written, replayed
 
     def sweep(self) -> None:
         """Number what the batches did not: rows that have no number still."""
